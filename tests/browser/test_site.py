@@ -308,7 +308,7 @@ def test_search_finds_rescaling_from_a_folder(open_page, html):
     page = open_page(html / "references.html")
     page.keyboard.press("/")
     box = page.get_by_role("searchbox", name="Search the book")
-    box.fill("rescaling")
+    box.fill("rescaling trick")
     first = page.locator(".find-list a").first
     expect(first).to_contain_text(re.compile("rescal", re.IGNORECASE))
     first.click()
