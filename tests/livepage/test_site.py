@@ -98,6 +98,18 @@ def test_the_page_of_all_drills_has_each_of_them(site, html):
     assert {card.stem for card in cards.iterdir()} == set(listed)
 
 
+def test_what_a_cell_prints_fits_beside_the_margin(site):
+    """More than 80 columns would be cut off in a wide window too."""
+    wide = [
+        (name, line)
+        for name, page in site.items()
+        for output in page.select(".printed")
+        for line in output.get_text().splitlines()
+        if len(line) > 80
+    ]
+    assert not wide
+
+
 def test_no_page_is_heavy(site, html):
     """In kB, compressed, fonts included."""
     weights = {name: weight(html / name) for name in site}
