@@ -109,6 +109,26 @@ def test_two_chunks() -> None:
     assert round(merged["shown"], 4) == 2.0446
 
 
+def test_what_training_without_delta_is_said_to_do() -> None:
+    opening = registry.spec("training").defaults()
+    run = numbers("training", opening | {"delta": False})
+    assert run["losses"][0] > run["other"][1] > run["losses"][1]  # faster at first
+    assert run["losses"][-1] > run["losses"][0]
+    ends = [
+        numbers("training", opening | {"delta": False, "start": start})["losses"][-1]
+        for start in range(1, 7)
+    ]
+    assert min(ends) < 1 and sum(20 < end < 35 for end in ends) >= 3  # well; stuck
+
+
+def test_how_far_a_slope_is_said_to_reach() -> None:
+    start = numbers("nudge", registry.spec("nudge").defaults())
+    assert round(start["slopes"][4], 1) == 1.4 and round(start["weights"][4], 1) == 0.6
+    raised = numbers("nudge", {"scores": [0, 1, 1, 0, 6, 2]})
+    assert 11.5 < raised["line"] < 12 and 9.5 < raised["y"] < 10
+    assert raised["weights"][4] > 0.95
+
+
 def test_block_stepper_with_every_block() -> None:
     opening = registry.spec("block-stepper").defaults()
     at_four = [
