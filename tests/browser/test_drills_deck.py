@@ -223,6 +223,59 @@ def test_a_solution_that_was_shown_comes_back_tomorrow(dated) -> None:
     assert due(page) == ["alpha-tie"]
 
 
+def test_what_was_not_known_comes_once_more_in_the_same_sitting(dated) -> None:
+    page = dated(record(rescale_hard=-3, update_lines=0, update=0))
+    again = page.locator(".os-deck-again")
+    card(page, "rescale-hard").get_by_role("button", name="Show me").click()
+    expect(to_go(page)).to_have_text("2 to go.")
+    answer(page, bank()["update-lines"])
+    run(page, "update", bank()["update"].get("starter"))
+    card(page, "update").get_by_role("button", name="Show me").click()
+    expect(to_go(page)).to_contain_text("waits below, once more")
+    expect(again.get_by_role("button")).to_have_count(1)  # a program is for tomorrow
+
+    again.get_by_role("button").press("Enter")
+    expect(again.get_by_role("button")).to_have_count(0)
+    assert due(page) == ["update-lines", "update", "rescale-hard"]
+    expect(question(page, "rescale-hard")).to_be_focused()
+    section = card(page, "rescale-hard")
+    expect(section.locator("details")).to_be_hidden()
+    expect(section.get_by_label("Your answer")).to_have_value("")
+    section.get_by_label("Your answer").fill("1")
+    page.keyboard.press("Enter")
+    expect(again.get_by_role("button")).to_have_count(0)  # not before it is known
+    answer(page, bank()["rescale-hard"])
+    expect(again.get_by_role("button")).to_have_count(1)
+    again.get_by_role("button").click()
+    answer(page, bank()["rescale-hard"])
+    expect(section).to_have_attribute("data-state", "right")
+    expect(again.get_by_role("button")).to_have_count(0)
+    expect(to_go(page)).to_contain_text("Nothing more is due today")
+    on_day(page, 1)
+    assert due(page) == ["rescale-hard", "update"]
+
+
+def test_own_words_come_once_more_blank_and_stay(dated) -> None:
+    page = dated(record(what_to_carry=0))
+    section = card(page, "what-to-carry")
+    section.get_by_label("In your own words").fill("the sum")
+    section.get_by_role("button", name="Compare").click()
+    section.get_by_role("button", name="Something was missing").click()
+    page.locator(".os-deck-again").get_by_role("button").click()
+    expect(section.get_by_label("In your own words")).to_have_value("")
+    expect(section.locator(".os-drill-version pre")).to_have_text("the sum")
+
+
+def test_what_was_not_known_is_forgotten_with_the_rest(dated) -> None:
+    page = dated(record(rescale_hard=0))
+    card(page, "rescale-hard").get_by_role("button", name="Show me").click()
+    expect(page.locator(".os-deck-again").get_by_role("button")).to_have_count(1)
+    page.get_by_role("button", name="Forget everything").click()
+    page.get_by_role("button", name="Really forget everything?").click()
+    expect(page.locator(".os-deck-again").get_by_role("button")).to_have_count(0)
+    assert due(page) == []
+
+
 def test_lines_put_in_order_are_due_again_to_be_written(dated) -> None:
     entry = {"stage": 0, "done": None, "due": day(1), "ordered": day(0)}
     page = dated(json.dumps({"version": 1, "drills": {"update": entry}}))

@@ -33,7 +33,7 @@ recall, a formula
     samples. ``wrong: [{value, hint}]`` lists the mistakes.
 recall, own words
     ``points``, the ideas that an answer has to contain, one each. Free text is not
-    marked: the reader ticks the points that the answer makes.
+    marked: the reader says whether the answer makes all of them.
 trace
     ``scores``, the size of a ``block`` of them and optionally ``values``. ``oracle`` is
     the source of a function that takes these and returns, for each step, its quantities

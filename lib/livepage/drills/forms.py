@@ -72,7 +72,7 @@ class Card:
 <div class="os-drill-prompt">{self.prompt()}</div>
 <form class="os-drill-form" data-form="{self.form}" autocomplete="off">
 {self.kind.html(self)}
-{self.actions()}{self.points()}
+{self.actions()}{self.compared()}
 <div class="os-drill-feedback" role="status"></div>
 <div class="os-drill-help"></div>
 </form>
@@ -110,25 +110,19 @@ class Card:
             f"{buttons}</div>"
         )
 
-    def points(self) -> str:
-        """Return the points to tick for an answer in own words, hidden at first."""
+    def compared(self) -> str:
+        """Return the verdicts that readers may give their own words, hidden at first."""
         if self.form != "own":
             return ""
-        boxes = "\n".join(
-            '<label class="os-drill-option">'
-            f'<input type="checkbox" name="point-{i}">'
-            f"<span>{self.inline(point)}</span></label>"
-            for i, point in enumerate(self.drill.get("points"))
+        buttons = "".join(
+            f'<button type="button" data-do="{do}">{self.word(do)}</button>'
+            for do in ("hadAll", "hadLess")
         )
         return f"""
-<fieldset class="os-drill-points" tabindex="-1" hidden>
-<legend class="os-drill-caption">{self.word("tick")}</legend>
-<div class="os-drill-options">
-{boxes}
-</div>
-<div class="os-drill-actions"><button type="button" class="os-drill-main"\
- data-do="settle">{self.word("settle")}</button></div>
-</fieldset>"""
+<div class="os-drill-own" role="group" aria-label="{escape(self.word("hadAsk"))}" hidden>
+<p class="os-drill-caption">{self.word("hadAsk")}</p>
+<div class="os-drill-actions">{buttons}</div>
+</div>"""
 
     def solution(self) -> str:
         """Return the answer and its explanation, folded."""

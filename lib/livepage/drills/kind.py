@@ -80,7 +80,7 @@ class Kind:
         visit: Visit,
         *,
         on: str = "simulator",
-        had: Sequence[int] | None = None,
+        had: bool | None = None,
     ) -> tuple[bool, tuple[str, ...], Table]:
         """Mark an answer; return whether it passed, the lines to show, and a table."""
         if on not in ("simulator", "device"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
@@ -115,7 +114,7 @@ def check(
     hint: bool = False,
     show: bool = False,
     on: str = "simulator",
-    had: Sequence[int] | None = None,
+    had: bool | None = None,
 ) -> Verdict:
     """Mark an answer, with the same hints as the page.
 
@@ -134,9 +133,9 @@ def check(
         Where a kernel runs. "simulator" is the book's simulator, which detects races.
         With "device", a kernel that passes there also runs on a GPU: unchanged on an
         NVIDIA GPU or Numba's simulator, or else on any GPU through the package wgpu.
-    had : sequence of int, optional
-        For an answer in your own words, the numbers of the points that it makes. Only
-        you can tell, so nothing is marked without them.
+    had : bool, optional
+        For an answer in your own words, whether it makes all the points. Only you can
+        tell, so nothing is marked without it.
 
     Returns
     -------

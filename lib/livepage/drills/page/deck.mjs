@@ -15,6 +15,9 @@ export class Deck {
     const rows = [...element.querySelectorAll(".os-deck-row")];
     this.rows = new Map(rows.map((row) => [row.dataset.drill, new DeckRow(row)]));
     this.due = [];
+    this.again = new Set(); // drills due today that were not known, to come once more
+    this.waiting = make("div", { class: "os-deck-again" });
+    this.list.after(this.waiting);
   }
 
   wake() {
@@ -25,6 +28,10 @@ export class Deck {
     this.draw();
     this.today.hidden = false;
     document.addEventListener("os-drills-changed", () => this.draw());
+    this.list.addEventListener("os-drill-forgotten", ({ target }) => {
+      this.again.add(target.dataset.drill);
+      this.draw();
+    });
   }
 
   draw() {
@@ -33,6 +40,7 @@ export class Deck {
     const before = this.due.join();
     this.due = store.due().filter((id) => this.rows.has(id));
     this.arrange(drills);
+    this.drawAgain();
     this.count();
     this.today.querySelector(".os-deck-said").textContent = this.summary(drills);
     if (this.due.join() !== before) this.openNext();
@@ -41,7 +49,33 @@ export class Deck {
   /** Move the rows due today up. They stay there, though answered, until the page closes. */
   arrange(drills) {
     for (const id of this.due) this.rows.get(id).moveTo(this.list);
-    for (const [id, row] of this.rows) if (!drills.get(id)?.due) row.moveHome();
+    for (const [id, row] of this.rows) {
+      if (drills.get(id)?.due) continue;
+      row.moveHome();
+      this.again.delete(id);
+    }
+  }
+
+  /** What was not known waits below, until the reader asks for it once more. */
+  drawAgain() {
+    const rows = [...this.again].map((id) => this.rows.get(id));
+    const buttons = rows.map((row) => {
+      const text = row.button.firstElementChild.cloneNode(true);
+      const ask = make("button", { type: "button" }, text);
+      ask.addEventListener("click", () => this.askAgain(row));
+      return make("li", { class: "os-deck-question" }, ask);
+    });
+    const heading = make("p", {}, this.word("onceMore"));
+    this.waiting.replaceChildren(
+      ...(buttons.length ? [heading, make("ul", {}, ...buttons)] : []),
+    );
+  }
+
+  askAgain(row) {
+    this.again.delete(row.id);
+    this.list.append(row.element);
+    row.startOver();
+    this.draw();
   }
 
   /** One drill at a time: when one is answered, the next unfolds below it. */
@@ -53,6 +87,7 @@ export class Deck {
   summary(drills) {
     const n = this.due.length;
     if (n) return this.word("dueSome", { n });
+    if (this.again.size) return this.word("dueAgain");
     const known = [...this.rows.keys()].map((id) => store.get(id, drills).due);
     const [next] = known.filter(Boolean).sort();
     if (!next) return this.word("dueNone");
@@ -122,13 +157,23 @@ class DeckRow {
       const script = `${HOME}cards/${this.id}.js`;
       await loadScript(script, () => globalThis.livepageCards?.[this.id]);
       card.innerHTML = globalThis.livepageCards[this.id]; // the book's own HTML
-      new PageDrill(card.querySelector(".os-drill")).wake();
+      this.drill = new PageDrill(card.querySelector(".os-drill"));
+      this.drill.wake();
     } catch (error) {
       console.error(`drill ${this.id}: ${error.message}`);
       const again = button(this.word("tryAgain"), () => this.toggle(true));
       card.replaceChildren(make("p", {}, this.word("noCard")), again);
       this.card = null;
     }
+  }
+
+  /** Ask once more: a new card, blank. */
+  async startOver() {
+    this.card = this.mount();
+    this.toggle(true);
+    this.button.focus();
+    await this.card;
+    this.drill?.startOver();
   }
 
   moveTo(list) {

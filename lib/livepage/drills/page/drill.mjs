@@ -28,7 +28,7 @@ export class PageDrill {
     this.out = section.querySelector(".os-drill-feedback");
     this.help = section.querySelector(".os-drill-help");
     this.solution = section.querySelector(".os-drill-solution");
-    this.points = section.querySelector(".os-drill-points");
+    this.own = section.querySelector(".os-drill-own");
     this.handler = FORMS[this.data.form];
     this.misses = 0;
     this.released = 0;
@@ -145,6 +145,7 @@ export class PageDrill {
     this.showVerdict(tell(this, outcome), "right");
     this.markCells(outcome);
     store.pass(this.id, this.misses);
+    if (this.misses) this.forgotten();
     this.misses = 0;
     return this.openSolution();
   }
@@ -229,10 +230,23 @@ export class PageDrill {
 
   show() {
     store.shown(this.id);
+    this.forgotten();
     this.misses += 1; // who has seen the solution has not found the answer alone
     this.openSolution();
     this.solution.querySelector("summary").focus();
     this.announce(`${this.word("shown")} ${this.word("tomorrow")}`);
+  }
+
+  /** Tell the page that the answer was not known: a short drill can return at once. */
+  forgotten() {
+    if (this.runs) return;
+    this.section.dispatchEvent(new Event("os-drill-forgotten", { bubbles: true }));
+  }
+
+  /** Show the drill as it opens for whoever has not answered it yet. */
+  startOver() {
+    if (this.keeper.text) this.keeper.startAgain();
+    else this.keeper.showAnswer();
   }
 
   openSolution() {
@@ -240,28 +254,29 @@ export class PageDrill {
     this.solution.open = true;
   }
 
-  /** Nobody marks free text: the reader compares it with the answer, point by point. */
+  /** Nobody marks free text: the reader compares it with the answer, and says. */
   compare(text) {
     if (!text.trim())
       return this.showVerdict([make("p", {}, this.word("emptyOwn"))], "");
     this.openSolution();
     this.showVerdict([make("p", {}, this.word("compareNow"))], "");
-    this.points.hidden = false;
+    this.own.hidden = false;
     this.section.classList.add("os-drill-compared");
-    return this.points.focus();
+    return this.own.querySelector("button").focus();
   }
 
-  /** If all points are ticked, it is a pass; else the drill comes back tomorrow. */
-  settle() {
-    const boxes = [...this.points.querySelectorAll("input")];
-    const n = boxes.filter((box) => box.checked).length;
-    const count = this.word("had", { n, all: boxes.length });
-    const all = n === boxes.length;
-    if (all) store.pass(this.id, this.misses);
-    else store.shown(this.id);
-    this.misses = all ? 0 : 1;
-    const parts = all ? [count] : [count, " ", this.word("tomorrow")];
-    this.showVerdict([make("p", {}, ...parts)], all ? "right" : "");
+  hadAll() {
+    store.pass(this.id, this.misses);
+    this.misses = 0;
+    this.showVerdict([make("p", {}, this.word("allHad"))], "right");
+  }
+
+  hadLess() {
+    store.shown(this.id);
+    this.misses = 1;
+    this.forgotten();
+    const said = [this.word("lessHad"), " ", this.word("tomorrow")];
+    this.showVerdict([make("p", {}, ...said)], "");
   }
 
   again() {

@@ -15,7 +15,7 @@ from livepage.drills.words import in_language, word
 
 
 class Recall(Kind):
-    """A formula, compared by its values, or a text, compared with a list of points."""
+    """A formula, compared by its values, or a text that its writer compares."""
 
     minutes = 3
     may_have = {"answer", "points", "wrong"}
@@ -85,36 +85,26 @@ class Recall(Kind):
         visit: Visit,
         *,
         on: str = "simulator",
-        had: Sequence[int] | None = None,
+        had: bool | None = None,
     ) -> tuple[bool, tuple[str, ...], Table]:
-        """Mark a formula; for own words, show the points or count the ticked ones."""
+        """Mark a formula; show what own words should say, or take the reader's verdict."""
         if self.form(drill) == "formula":
             return super().check(drill, answer, visit, on=on)
         return *self.compare(drill, str(self.accept(drill, answer)), had), ()
 
     def compare(
-        self, drill: Drill, answer: str, had: Sequence[int] | None
+        self, drill: Drill, answer: str, had: bool | None
     ) -> tuple[bool, tuple[str, ...]]:
-        """Show the points of an answer, or count those that the reader ticked."""
-        points = [in_language(point) for point in drill.get("points")]
+        """Show the points of an answer, or say what the reader found."""
+        if had is not None and not isinstance(had, bool):
+            raise ValueError(f"had: expected True or False, got {had!r}")
         if not answer.strip():
-            return (False, (word("emptyOwn"),))
+            return False, (word("emptyOwn"),)
         if had is None:
-            listed = "\n".join(
-                f"- **{n}**  {point}" for n, point in enumerate(points, 1)
-            )
+            points = self.answer_text(drill, "en")
             how = word("howHad", id=drill.id)
-            return (False, (in_language(drill.get("solution")), listed, how))
-        ticked = _ticked(had, len(points))
-        count = word("had", n=len(ticked), all=len(points))
-        left = [
-            f"- **{n}**  {point}"
-            for n, point in enumerate(points, 1)
-            if n not in ticked
-        ]
-        if not left:
-            return (True, (f"**✓ {count}**",))
-        return (False, (f"**→ {count}**", word("missed"), "\n".join(left)))
+            return False, (in_language(drill.get("solution")), points, how)
+        return bool(had), (f"**✓ {word('allHad')}**" if had else word("lessHad"),)
 
     def answer_text(self, drill: Drill, language: str) -> str:
         """Return the formula, or the points."""
@@ -148,18 +138,6 @@ def _unknown(text: str, names: Mapping[str, Any]) -> Outcome:
     name = unknown(text, names)
     cause = {"unknown": True, "slots": {"name": name}} if name else {}
     return {**UNREADABLE, **cause}
-
-
-def _ticked(had: Sequence[int], count: int) -> set[int]:
-    """Return the numbers of the ticked points; raise for other numbers."""
-    had = had.tolist() if hasattr(had, "tolist") else had  # an array
-    numbers = list(had) if isinstance(had, (list, tuple, set, range)) else [had]
-    if not all(number in range(1, count + 1) for number in numbers):
-        raise ValueError(
-            f"had: expected numbers of points, from 1 to {count}, such as [1, {count}],"
-            f" got {had!r}"
-        )
-    return set(numbers)
 
 
 KIND = Recall()
