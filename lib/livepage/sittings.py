@@ -24,6 +24,7 @@ class Stretch(NamedTuple):
     doing: float  # minutes, of its drills
     drills: tuple[str, ...]
     stops: bool  # whether a drill closes it, so that a sitting may end here
+    optional: bool = False
 
 
 class Sitting(NamedTuple):
@@ -45,6 +46,11 @@ class Sitting(NamedTuple):
     def minutes(self) -> float:
         """Minutes to read it and to do its drills."""
         return sum(each.reading + each.doing for each in self.stretches)
+
+    @property
+    def optional(self) -> bool:
+        """Whether a reader may leave out all of it."""
+        return all(each.optional for each in self.stretches)
 
     @property
     def drills(self) -> tuple[str, ...]:

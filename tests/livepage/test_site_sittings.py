@@ -154,7 +154,17 @@ def test_a_title_has_no_label():
     heading = nodes.title("", "", nodes.Text("Where it ends "))
     heading += nodes.inline("", "optional", classes=["label"])
     made = nodes.section("", heading, prose(3), ids=["one"])
-    assert measured(made)[0].title == "Where it ends"
+    [one] = measured(made)
+    assert (one.title, one.optional) == ("Where it ends", True)
+    assert not measured(section("Optional", prose(3)))[0].optional
+
+
+def test_a_sitting_that_may_be_left_out_says_so():
+    left_out = Stretch("a", "A", "a", 10, 2, ("d",), True, optional=True)
+    whole, part = sittings([left_out]), sittings([left_out, page(1)[0]])
+    words = table("site", "en")
+    assert site.about(whole[0], words) == "optional, about 10 min"
+    assert [one.optional for one in part][-1] is False
 
 
 # On the page -------------------------------------------------------------------

@@ -72,8 +72,9 @@ def said(env: BuildEnvironment, page: str, words: Mapping[str, str]) -> list[str
 
 
 def about(sitting: Sitting, words: Mapping[str, str]) -> str:
-    """How long a sitting takes, in words."""
-    return words["about"].format(minutes=times.rounded(sitting.minutes))
+    """How long a sitting takes, in words, and whether it may be left out."""
+    key = "about_optional" if sitting.optional else "about"
+    return words[key].format(minutes=times.rounded(sitting.minutes))
 
 
 def listed(

@@ -57,6 +57,7 @@ def _of_section(section: nodes.section, met: set[str]) -> list[Stretch]:
     ends = [*starts[1:], len(pieces)]
     name, title = section["ids"][0], _title(section)
     found = [_joined(pieces[a:b], name, title) for a, b in zip(starts, ends)]
+    found = [one._replace(optional=_is_optional(section)) for one in found]
     found[1:] = [one._replace(anchor=f"drill-{one.drills[0]}") for one in found[1:]]
     return [*found[:-1], found[-1]._replace(section=name)]
 
@@ -88,12 +89,21 @@ def _joined(pieces: list[Piece], anchor: str, title: str) -> Stretch:
     )
 
 
+def _labels(heading: nodes.Element) -> list[nodes.inline]:
+    found = heading.findall(nodes.inline)
+    return [each for each in found if "label" in each["classes"]]
+
+
+def _is_optional(section: nodes.section) -> bool:
+    labels = _labels(section.next_node(nodes.title))
+    return "optional" in [label.astext() for label in labels]
+
+
 def _title(section: nodes.section) -> str:
     """A heading in plain text, without the label beside it."""
     heading = section.next_node(nodes.title).deepcopy()
-    for mark in list(heading.findall(nodes.inline)):
-        if "label" in mark["classes"]:
-            mark.parent.remove(mark)
+    for mark in _labels(heading):
+        mark.parent.remove(mark)
     return " ".join("".join(map(search.words, heading.children)).split())
 
 
