@@ -196,7 +196,7 @@ def test_a_field_that_stands_twice_is_an_error(tmp_path: Path) -> None:
 
 TAKEN = f"drills:\n- &sum {json.dumps(GOOD)}\n- <<: *sum\n"
 TAKEN_OVER = {
-    "id: more\n  promt: 2 + 2?": "drill 'more', field 'promt': unknown",
+    "id: more\n  asks: 2 + 2?": "drill 'more', field 'asks': unknown",
     "prompt: 2 + 2?": "drill 'sum', field 'id': 09-taken.yml has it too",
     "id: more": "drill 'more', field 'prompt': drill 'sum' has it too",
     "id: more\n  prompt:": "drill 'more', field 'prompt': expected a value",
