@@ -14,8 +14,10 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # C is ten times 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
         """Return a mapping whose own keys all differ."""
         merge = "tag:yaml.org,2002:merge"  # `<<: *name` takes over another mapping
-        own = [key for key, _ in node.value if key.tag != merge]
-        keys = [self.construct_object(key, deep=True) for key in own]
+        keys = [
+            "<<" if key.tag == merge else self.construct_object(key, deep=True)
+            for key, _ in node.value
+        ]
         for key in keys:
             if keys.count(key) > 1:
                 raise yaml.MarkedYAMLError(

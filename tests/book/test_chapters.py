@@ -120,6 +120,11 @@ def test_the_drills_of_a_page_are_all_in_it_once(file):
     )
 
 
+def test_every_drill_is_on_a_page_of_the_book():
+    pages = {file.stem for file in PAGES}
+    assert [id for id, one in bank().items() if one.chapter not in pages] == []
+
+
 def sections(page: str) -> list[str]:
     """A page's opening, then its sections, each with its anchors."""
     return SECTION.split((BOOK / f"{page}.md").read_text(encoding="utf-8"))

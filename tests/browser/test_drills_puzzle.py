@@ -243,6 +243,33 @@ def test_a_kernel_is_put_in_order_with_a_mouse(reader: Page) -> None:
     expect(status(reader, KERNEL)).to_contain_text("put in order, not yet written")
 
 
+def test_a_line_that_is_dragged_replaces_the_other_one_of_two(reader: Page) -> None:
+    its = puzzle_of(SMALL)
+    section = start(reader)
+    wrong, right = len(its.pieces), its.wrong[0].place
+    there = f"It replaces: {its.text(its.pieces[right]).strip()}"
+    for number in (right, wrong):
+        drag(reader, piece(section, number), end_of_program(section))
+    expect(announced(section)).to_contain_text(there)
+    assert rows(section)[-1] == its.wrong[0].text.strip()
+    drag(reader, piece(section, right), end_of_program(section))
+    before = rows(section)
+    there = section.locator(".os-puzzle-program").bounding_box
+    away = section.locator(".os-puzzle-pool").bounding_box
+    what = piece(section, wrong).locator(".os-puzzle-line")
+    what.scroll_into_view_if_needed()
+    box = what.bounding_box()
+    x, y = box["x"] + 30, box["y"] + box["height"] / 2
+    reader.mouse.move(x, y)
+    reader.mouse.down()
+    for end in (there, away):
+        at = end()
+        reader.mouse.move(x, at["y"] + at["height"] - 2, steps=8)
+    reader.mouse.up()
+    expect(announced(section)).to_have_text("Put down: below the program, not in it")
+    assert rows(section) == before, "the right one is there again"
+
+
 def test_a_click_is_no_drag_and_a_drag_no_click(reader: Page) -> None:
     section = start(reader)
     line = piece(section, 0).locator(".os-puzzle-line")
@@ -291,6 +318,44 @@ def test_nothing_placed_is_no_miss_and_too_few_lines_are_counted(reader: Page) -
     piece(section, 0).locator(".os-puzzle-line").focus()
     press(reader, "Space", "ArrowUp", "Space", "Control+Enter")
     expect(said(section)).to_contain_text("The program has 3 lines too few.")
+
+
+SUBMIT = f"document.querySelector('[data-drill={SMALL}] form').requestSubmit()"
+MOVES = {
+    "a line is moved": """
+      const line = document.activeElement;
+      line.click();
+      line.parentElement.querySelector("[data-move='-1']").click();
+    """,
+    "another tab closes the puzzle": f"""
+      const record = JSON.parse(localStorage.getItem("book-drills"));
+      record.drills["{SMALL}"].puzzle.open = "";
+      localStorage.setItem("book-drills", JSON.stringify(record));
+      dispatchEvent(new Event("storage"));
+    """,
+    "another tab takes a line out": f"""
+      const record = JSON.parse(localStorage.getItem("book-drills"));
+      const {{ puzzle }} = record.drills["{SMALL}"];
+      puzzle.order = puzzle.order.replace(" 0", "");
+      localStorage.setItem("book-drills", JSON.stringify(record));
+      dispatchEvent(new Event("storage"));
+    """,
+}
+
+
+@pytest.mark.parametrize("move", MOVES.values(), ids=MOVES)
+def test_a_verdict_about_another_order_is_not_given(reader: Page, move: str) -> None:
+    """The lines change while they run: nothing is said of them, and nothing is done."""
+    section = start(reader)
+    place_by_keys(reader, section, [*range(len(puzzle_of(SMALL).pieces))])
+    reader.evaluate(f"() => {{ {SUBMIT}; {SUBMIT}; {move} }}")
+    main = section.locator(".os-drill-main")
+    expect(main).not_to_have_attribute("aria-disabled", "true")
+    expect(section).to_have_attribute("data-state", "")
+    expect(said(section)).to_be_empty()
+    entry = kept(reader)[SMALL]
+    assert not entry["done"] and not entry.get("ordered")
+    assert not entry["puzzle"]["solved"]
 
 
 # ---- made easier
@@ -378,6 +443,31 @@ def test_the_lines_of_another_solution_are_not_taken_over(reader: Page) -> None:
     expect(card(reader, SMALL).locator("textarea")).to_be_visible()
     section = start(reader)
     expect(section.locator(".os-puzzle-program .os-puzzle-piece")).to_have_count(0)
+
+
+DAMAGED = {
+    "fixed lines that are not there": {"order": "-9 0 - - -"},
+    "no number": {"order": "-Infinity - - -", "joined": "NaN", "wrong": "x"},
+    "as long as a page": {"order": "0 " * 9999, "wrong": "4 " * 9999, "joined": "9e9"},
+    "other types": {"order": [0, 1], "wrong": None, "joined": 2, "tried": {"a": 1}},
+}
+
+
+@pytest.mark.parametrize("state", DAMAGED.values(), ids=DAMAGED)
+def test_a_damaged_order_stands_in_nobodys_way(reader: Page, state: dict) -> None:
+    its = puzzle_of(SMALL)
+    state = {"key": its.data()["key"], "open": "yes", **state}
+    entry = {"stage": 0, "done": None, "due": None, "puzzle": state, "code": "x = 1"}
+    record = json.dumps({"version": 1, "drills": {SMALL: entry}})
+    reader.evaluate("text => localStorage.setItem('book-drills', text)", record)
+    reader.reload()
+    section = card(reader, SMALL)
+    expect(section.locator(".os-puzzle")).to_be_visible()
+    assert len(rows(section)) == len(its.fixed)
+    assert kept(reader)[SMALL]["code"] == "x = 1"
+    section.get_by_role("button", name="Back to writing").click()
+    expect(section.locator("textarea")).to_have_value("x = 1")
+    assert not kept(reader)[SMALL]["done"]
 
 
 def test_the_day_after_it_wants_to_be_written(reader: Page) -> None:

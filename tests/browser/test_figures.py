@@ -663,6 +663,33 @@ def test_a_number_that_is_not_taken_is_told(visit, id) -> None:
         assert not complaint.is_visible()
 
 
+@numbered
+def test_what_is_being_typed_stays_while_the_figure_goes_on(visit, id) -> None:
+    page = visit(id)
+    skip(page)
+    render = "[...osFigures.awake.values()][0].render(false)"
+    for control in registry.spec(id).controls:
+        if control.kind not in ("range", "row"):
+            continue
+        field = page.locator(f"[data-control={control.name}] [type=number]")
+        shown = field.input_value()
+        field.fill(f"{control.high + 1000}")
+        page.evaluate(render)
+        assert field.input_value() == f"{control.high + 1000}", "it is being typed"
+        field.press("Enter")
+        page.evaluate(render)
+        assert float(field.input_value()) <= control.high, "it was taken"
+        taken = field.input_value()
+        field.fill("")
+        page.evaluate(render)
+        assert field.input_value() == "", "the next number is about to be typed"
+        field.blur()
+        assert field.input_value() == taken
+        field.fill(shown)
+        press(page, ".os-reset")
+        assert field.input_value() == shown
+
+
 @ids
 def test_a_table_sets_words_left_and_keeps_its_names_in_sight(visit, id) -> None:
     """On a phone the first column and the head stay, however far it is scrolled."""

@@ -171,6 +171,8 @@ FAULTS = {
     "language": ({"prompt": {"es": "¿1 + 1?"}}, "field 'prompt': expected text"),
     "wrong": ({"wrong": [{"value": "x", "hint": "…"}]}, "field 'wrong': cannot read"),
     "entry": ({"wrong": [{"value": "3"}]}, "field 'wrong': entry 1: expected"),
+    "entry, a text": ({"wrong": ["3"]}, "field 'wrong': entry 1: expected"),
+    "no list": ({"hints": "Think."}, "field 'hints': expected a list, got 'Think.'"),
 }
 
 
@@ -189,6 +191,40 @@ def test_a_field_that_stands_twice_is_an_error(tmp_path: Path) -> None:
     text = "drills:\n- id: a\n  kind: numeric\n  kind: choice\n"
     (tmp_path / "09-twice.yml").write_text(text)
     with pytest.raises(ValueError, match="09-twice.yml: 'kind' stands twice"):
+        read(tmp_path)
+
+
+TAKEN = f"drills:\n- &sum {json.dumps(GOOD)}\n- <<: *sum\n"
+TAKEN_OVER = {
+    "id: more\n  asks: 2 + 2?": "drill 'more', field 'asks': unknown",
+    "prompt: 2 + 2?": "drill 'sum', field 'id': 09-taken.yml has it too",
+    "id: more": "drill 'more', field 'prompt': drill 'sum' has it too",
+    "id: more\n  prompt:": "drill 'more', field 'prompt': expected a value",
+    "id: more\n  prompt: 2 + 2?\n  hints:": "field 'hints': expected a value",
+    "<<: *sum\n  id: more": "'<<' stands twice",
+    "<<: *more\n  id: more": "undefined alias",
+    "id: more\n  prompt: 1?\n  prompt: 2?": "'prompt' stands twice",
+    "id: more\n  <<: 3": "'<<' stands twice",
+}
+
+
+@pytest.mark.parametrize("own", TAKEN_OVER)
+def test_a_drill_takes_over_another_one_s_fields(own: str, tmp_path: Path) -> None:
+    """With `<<`; what it has of its own counts, wherever it stands."""
+    file = tmp_path / "09-taken.yml"
+    file.write_text(TAKEN + "  id: more\n  prompt: 2 + 2?\n")
+    assert read(tmp_path)["more"].fields == {**GOOD, "id": "more", "prompt": "2 + 2?"}
+    file.write_text(f"{TAKEN}  {own}\n")
+    with pytest.raises(
+        ValueError, match=f"09-taken.yml(.|\n)*{re.escape(TAKEN_OVER[own])}"
+    ):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize("content", ["drills:", "drills: sum", "drill: []", ""])
+def test_a_file_without_a_list_of_drills_is_an_error(content: str, tmp_path) -> None:
+    (tmp_path / "09-none.yml").write_text(content)
+    with pytest.raises(ValueError, match="09-none.yml: expected"):
         read(tmp_path)
 
 

@@ -268,6 +268,16 @@ def test_a_line_goes_up_and_down_and_out_at_the_end(small: MiniRacer) -> None:
     assert ask(small, "lines.program") == [1, -1, -2]
 
 
+def test_of_two_lines_of_which_one_is_right_one_is_in_the_program(small) -> None:
+    small.eval("lines.step(1, -1), lines.step(2, -1), lines.step(5, -1); 0")
+    assert ask(small, "lines.program") == [-1, 1, 5, -2]
+    small.eval("lines.place(2, 1); 0")
+    assert ask(small, "lines.program") == [-1, 2, 1, -2]
+    small.eval("lines.restore({order: '- 5 1 2 -'}); 0")
+    assert ask(small, "lines.program") == [-1, 5, 1, -2]
+    assert ask(small, "lines.lacking") == 2
+
+
 def test_the_wrong_line_that_was_used_goes_first(small: MiniRacer) -> None:
     small.eval("lines.step(5, -1); 0")
     assert ask(small, "lines.ease()") == {"gone": "    x = a - b"}
@@ -300,7 +310,9 @@ def test_what_was_done_is_written_and_read_again(small: MiniRacer) -> None:
 
 
 @pytest.mark.parametrize(
-    "order", ["", "- 9 -", "- 1 1 -", "- 1", "1 - - -", "one - -", "- 4 -"]
+    "order",
+    ["", "- 9 -", "- 1 1 -", "- 1", "1 - - -", "one - -", "- 4 -"]
+    + ["-9 1 - -", "-0 - -", "-Infinity - -", "- 1.5 -", "-  -", "- 0x1 -"],
 )
 def test_an_order_of_other_lines_is_left_out(small: MiniRacer, order: str) -> None:
     state = json.dumps({"order": order, "wrong": "5", "joined": "7"})

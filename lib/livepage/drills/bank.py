@@ -20,6 +20,7 @@ from livepage.words import ENGLISH, LANGUAGES
 # Required and optional fields of every drill. Each kind adds its own.
 COMMON = ({"id", "kind", "prompt", "solution"}, {"hints", "nudge", "page", "steps"})
 WRITTEN = tuple(name for name, kind in KINDS.items() if kind.written)
+LISTED = ("hints", "steps", "points")  # fields with several texts
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
@@ -65,6 +66,10 @@ def read(path: Path) -> dict[str, Drill]:
         for drill in _read_file(file):
             if drill.id in drills:
                 raise drill.fault("id", f"{drills[drill.id].file} has it too")
+            # A drill that takes over another one's fields asks something of its own.
+            for other in drills.values():
+                if other.get("prompt") == drill.get("prompt"):
+                    raise drill.fault("prompt", f"drill {other.id!r} has it too")
             drills[drill.id] = drill
     return drills
 
@@ -73,6 +78,8 @@ def _read_file(file: Path) -> list[Drill]:
     content = yml.read(file)
     if not isinstance(content, dict) or set(content) != {"drills"}:
         raise ValueError(f"{file.name}: expected the key 'drills' and no other")
+    if not isinstance(content["drills"], list):
+        raise ValueError(f"{file.name}: expected a list of drills")
     return [
         _checked(fields, file.name, number)
         for number, fields in enumerate(content["drills"], start=1)
@@ -95,16 +102,27 @@ def _checked(fields: Any, file: str, number: int) -> Drill:
         raise drill.fault(field, f"missing; a {drill.kind} drill needs it")
     for field in sorted(set(fields) - required - optional):
         raise drill.fault(field, f"unknown; a {drill.kind} drill has no such field")
+    _check_values(drill)
     _check_entries(drill)
     _check_texts(drill)
     return drill
+
+
+def _check_values(drill: Drill) -> None:
+    """Check that no field is empty, and that what holds several things is a list."""
+    for field, value in drill.fields.items():
+        if value is None:
+            raise drill.fault(field, "expected a value; to have none, leave it out")
+        is_listed = field in LISTED or field in KINDS[drill.kind].entries
+        if is_listed and not isinstance(value, list):
+            raise drill.fault(field, f"expected a list, got {value!r}")
 
 
 def _check_entries(drill: Drill) -> None:
     """Check that each entry of a list has exactly the fields of one allowed form."""
     for field, forms in KINDS[drill.kind].entries.items():
         for number, entry in enumerate(drill.get(field, []), start=1):
-            if set(entry) not in forms:
+            if not isinstance(entry, dict) or set(entry) not in forms:
                 wanted = " or ".join(str(sorted(form)) for form in forms)
                 raise drill.fault(
                     field, f"entry {number}: expected {wanted}: {entry!r}"
@@ -114,8 +132,7 @@ def _check_entries(drill: Drill) -> None:
 def _check_texts(drill: Drill) -> None:
     """Check that each text is English, or a mapping by language that has English."""
     texts = [(f, drill.get(f)) for f in ("prompt", "solution", "nudge") if drill.get(f)]
-    listed = ("hints", "steps", "points")
-    texts += [(f, text) for f in listed for text in drill.get(f, [])]
+    texts += [(f, text) for f in LISTED for text in drill.get(f, [])]
     texts += [
         (field, entry[text])
         for field in ("wrong", "choices", "mutants")

@@ -26,13 +26,17 @@ export function applied(exact, apply) {
   };
 }
 
-/** A number field. What is typed and cannot be taken as it stands is said beside it. */
+/** A number field; gives what shows a number in it. While something is typed there, no
+ *  number takes its place: a figure that plays or computes goes on meanwhile. What cannot
+ *  be taken as it stands is said beside the field. */
 export function numeric(box, { low, high }, live, change) {
   const exact = box.querySelector("[type=number]");
   const complaint = box.querySelector(".os-complaint");
+  let [taken, isTyping] = [undefined, false];
   const clear = () => (complaint.textContent = "");
-  let taken;
+  const stop = () => (isTyping = false);
   applied(exact, () => {
+    stop();
     const given = exact.value;
     if (given === taken) return; // the browser tells of one change twice
     change(given);
@@ -43,12 +47,22 @@ export function numeric(box, { low, high }, live, change) {
         ? ""
         : fill(live.ui[fault], { given, now: taken, low, high });
   });
-  box.addEventListener("input", () => {
+  box.addEventListener("input", ({ target }) => {
+    isTyping = target === exact;
     taken = undefined;
     clear();
   });
-  live.at.reset.addEventListener("click", clear);
-  return exact;
+  exact.addEventListener("blur", () => {
+    stop();
+    live.refresh(); // what was typed may be what stood there before
+  });
+  live.at.reset.addEventListener("click", () => {
+    stop();
+    clear();
+  });
+  return (value) => {
+    if (!isTyping) exact.value = value;
+  };
 }
 
 /** Shift and an arrow go ten steps. */

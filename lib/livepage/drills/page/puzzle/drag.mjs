@@ -1,13 +1,15 @@
 // Dragging a line of a puzzle with a mouse, a pen or a finger. A finger drags by the
-// handle, because elsewhere it scrolls the page.
+// handle, because elsewhere it scrolls the page. While a line is dragged, the line that it
+// would replace is out; where it is not dropped into the program, that line comes back.
 
 const FAR = 4; // px that a pointer moves until a press becomes a drag
 const EDGE = 56; // px from the window's edge, where the page scrolls
 const STEP = 9; // px of a frame
 
+/** Let lines be dragged; gives what ends a drag where the line is. */
 export function prepareDrag(puzzle) {
   const { element } = puzzle;
-  let drag = null; // {row, item, id, from, y, isMoving}
+  let drag = null; // {row, item, id, from, y, isMoving}, then also what `begin` adds
 
   element.addEventListener("pointerdown", (event) => {
     const item = event.target.closest(".os-puzzle-piece");
@@ -45,7 +47,10 @@ export function prepareDrag(puzzle) {
   );
 
   function begin() {
+    const { lines } = puzzle;
     drag.isMoving = true;
+    drag.rival = lines.rival(drag.row);
+    drag.others = lines.program.filter((each) => each !== drag.row);
     element.setPointerCapture(drag.id); // the line itself moves in the document
     drag.item.classList.add("os-puzzle-dragged");
     requestAnimationFrame(scroll);
@@ -54,13 +59,15 @@ export function prepareDrag(puzzle) {
   /** Put the line where the pointer is: between two of the program, or into the pool. */
   function follow() {
     const { lines, program, pool } = puzzle;
-    const { row, y } = drag;
-    const others = lines.program.filter((each) => each !== row);
+    const { row, rival, others, y } = drag;
+    const without = others.filter((each) => each !== rival);
     const above = (each) => y > middle(puzzle.item(each));
     const before = lines.program.join();
-    if (y >= pool.getBoundingClientRect().top) lines.takeOut(row);
+    if (y >= pool.getBoundingClientRect().top) lines.program = others;
     else if (y >= program.getBoundingClientRect().top - EDGE) {
-      lines.place(row, others.filter(above).length);
+      const index = without.filter(above).length;
+      lines.program = without;
+      lines.place(row, index);
     }
     if (lines.program.join() !== before) puzzle.draw();
   }
@@ -77,16 +84,22 @@ export function prepareDrag(puzzle) {
   }
 
   function end() {
-    const { row, item, isMoving } = drag;
-    drag = null;
+    const { row, rival, isMoving } = drag;
+    stop();
     if (!isMoving) return;
-    item.classList.remove("os-puzzle-dragged");
     element.dataset.dragged = "yes";
     setTimeout(() => delete element.dataset.dragged); // where no click follows
     puzzle.changed();
-    puzzle.drop(row);
+    puzzle.drop(row, puzzle.lines.isPlaced(row) ? rival : undefined);
     puzzle.focusOn(puzzle.item(row));
   }
+
+  function stop() {
+    drag?.item.classList.remove("os-puzzle-dragged");
+    drag = null;
+  }
+
+  return stop;
 }
 
 function middle(item) {

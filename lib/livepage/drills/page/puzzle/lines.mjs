@@ -5,6 +5,7 @@
 // piece that was joined to another goes by the number of the first.
 
 const FIXED = "-";
+const DIGITS = /^\d+$/;
 
 export class Lines {
   constructor(puzzle) {
@@ -43,6 +44,12 @@ export class Lines {
     return this.puzzle.pool[unit].filter((row) => this.parts.has(row)).length > 1;
   }
 
+  /** The line in the program that this one would replace: of the two, one is right. */
+  rival(row) {
+    const unit = this.puzzle.pool.find((rows) => rows.includes(row));
+    return unit.find((each) => each !== row && this.isPlaced(each));
+  }
+
   get placed() {
     return this.program.filter((row) => row >= 0);
   }
@@ -67,9 +74,12 @@ export class Lines {
     return before === 0 ? 0 : this.program.indexOf(-before) + 1;
   }
 
+  /** Put a row into the program. A line of which it is the other choice goes out. */
   place(row, index) {
+    const rival = this.rival(row);
     this.takeOut(row);
     this.program.splice(index, 0, row);
+    this.takeOut(rival);
     this.last = row;
   }
 
@@ -151,10 +161,15 @@ export class Lines {
     let fixed = 0;
     const rows = order
       .split(" ")
-      .map((each) => (each === FIXED ? --fixed : Number(each)));
+      .map((each) =>
+        each === FIXED ? --fixed : DIGITS.test(each) ? Number(each) : NaN,
+      );
     const known = rows.every((row) => row < 0 || this.parts.has(row));
     const each = new Set(rows).size === rows.length;
-    if (known && each && -fixed === this.puzzle.fixed.length) this.program = rows;
+    if (!known || !each || -fixed !== this.puzzle.fixed.length) return;
+    this.program = rows;
+    for (const row of this.placed)
+      if (this.isPlaced(row)) this.takeOut(this.rival(row));
   }
 }
 

@@ -70,7 +70,7 @@ class Puzzle {
     this.element.addEventListener("click", (event) => this.click(event));
     this.element.addEventListener("keydown", (event) => this.key(event));
     this.element.addEventListener("focusin", ({ target }) => this.focused(target));
-    prepareDrag(this);
+    this.stopDragging = prepareDrag(this);
   }
 
   /** The list item of a row; a piece has a handle, a button, and buttons that move it. */
@@ -150,9 +150,10 @@ class Puzzle {
 
   // ---- opening and leaving
 
-  /** Show the puzzle in the editor's place. */
+  /** Show the puzzle in the editor's place. A verdict about the editor's text goes. */
   reveal() {
     this.isOpen = true;
+    this.drill.quiet();
     this.drill.section.classList.add("os-drill-ordering");
     this.element.hidden = this.back.hidden = false;
     this.card.start.hidden = true;
@@ -160,7 +161,6 @@ class Puzzle {
   }
 
   show() {
-    this.drill.quiet();
     this.reveal();
     this.keep();
     this.focusOn(this.pool.querySelector(".os-puzzle-piece") ?? this.current);
@@ -169,13 +169,13 @@ class Puzzle {
   leave() {
     this.close();
     this.keep();
-    this.drill.quiet();
     this.drill.form.elements.answer.focus();
   }
 
   close() {
     this.isOpen = false;
     this.picked = null;
+    this.drill.quiet();
     this.drill.section.classList.remove("os-drill-ordering");
     this.element.hidden = this.back.hidden = this.easier.hidden = true;
     this.card.start.hidden = false;
@@ -194,11 +194,14 @@ class Puzzle {
 
   /** Take over what the record has: from before, or from another tab. */
   take(state) {
+    this.stopDragging();
+    this.picked = null;
     for (const [row, item] of this.items) if (row >= 0) item.remove();
     this.items.clear();
     this.lines.restore(state);
     this.tried = Boolean(state.tried);
     this.isSolved = Boolean(state.solved);
+    if (this.isOpen) this.drill.quiet();
     if (this.isOpen && !state.open) this.close();
     this.draw();
   }
@@ -237,7 +240,9 @@ class Puzzle {
 
   // ---- moving
 
+  /** A verdict that is being found out would be about another order. */
   changed() {
+    if (this.drill.busy) this.drill.quiet();
     this.isSolved = false;
     this.draw();
     this.keep();
@@ -245,6 +250,13 @@ class Puzzle {
 
   say(key, slots) {
     this.said.textContent = this.word(key, slots);
+  }
+
+  /** Say where a row is now, and which line it has replaced. */
+  sayWhere(key, row, rival) {
+    const where = this.word(key, { where: this.where(row) });
+    const code = rival === undefined ? "" : this.lines.text(rival).trim();
+    this.said.textContent = code ? this.word("instead", { where, code }) : where;
   }
 
   /** Where a row is, in words: its line, and the line above. */
@@ -260,22 +272,23 @@ class Puzzle {
   pick(row) {
     this.picked = row;
     this.draw();
-    this.say("picked", { where: this.where(row) });
+    this.sayWhere("picked", row);
   }
 
-  drop(row) {
+  drop(row, rival) {
     this.picked = null;
     this.draw();
-    this.say("dropped", { where: this.where(row) });
+    this.sayWhere("dropped", row, rival);
   }
 
   step(row, by) {
     const focused = document.activeElement;
+    const rival = this.lines.rival(row);
     if (!this.lines.step(row, by)) return;
     this.changed();
     focused.focus(); // what moves in the document loses the focus
     focused.closest(".os-puzzle-piece")?.scrollIntoView({ block: "nearest" });
-    this.say("moved", { where: this.where(row) });
+    this.sayWhere("moved", row, rival);
   }
 
   out(row) {
@@ -284,7 +297,7 @@ class Puzzle {
     this.picked = null;
     this.changed();
     this.focusOn(this.item(row));
-    this.say("moved", { where: this.where(row) });
+    this.sayWhere("moved", row);
   }
 
   click({ target }) {

@@ -27,13 +27,14 @@ export function html(control, words) {
 export function wake(element, control, live) {
   const { name, low, high } = control;
   const slide = element.querySelector("input");
-  const exact = numeric(element, control, live, (value) =>
+  const showExact = numeric(element, control, live, (value) =>
     live.set({ [name]: value }, true),
   );
   slide.oninput = () => live.set({ [name]: slide.value });
   slide.onkeydown = (event) => leap(event, slide, () => slide.oninput());
   return () => {
-    slide.value = exact.value = live.state[name];
+    slide.value = live.state[name];
+    showExact(live.state[name]);
     fillBar(slide, low, high, live.state[name]);
   };
 }

@@ -14,6 +14,7 @@ export function html(control, words) {
 export function wake(box, control, live) {
   const { name, low, high } = control;
   const slide = box.querySelector("[type=range]");
+  const exact = box.querySelector("[type=number]");
   const radios = [...box.querySelectorAll("[type=radio]")];
   let [at, shown] = [0, live.state[name]];
   const change = (value, moving) => {
@@ -22,7 +23,7 @@ export function wake(box, control, live) {
       moving,
     );
   };
-  const exact = numeric(box, control, live, (value) => change(value, true));
+  const showExact = numeric(box, control, live, (value) => change(value, true));
   const show = () => {
     const list = live.state[name];
     const moved = list.findIndex((value, i) => value !== shown[i]);
@@ -35,10 +36,9 @@ export function wake(box, control, live) {
     });
     const legend = box.querySelector("legend").textContent;
     const label = `${legend} ${radios[at].parentElement.textContent}`;
-    for (const input of [slide, exact]) {
-      input.value = list[at];
-      input.setAttribute("aria-label", label);
-    }
+    for (const input of [slide, exact]) input.setAttribute("aria-label", label);
+    slide.value = list[at];
+    showExact(list[at]);
     fillBar(slide, low, high, list[at]);
   };
   radios.forEach((radio, i) => {
