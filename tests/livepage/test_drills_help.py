@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import linecache
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from livepage.drills.entry import Drill
 from livepage.drills.grade import Visit, is_unexplained
 from livepage.drills.kinds import KINDS
 from livepage.drills.kinds.code import cases as code
+from livepage.drills.notebook import check
 from livepage.drills.payload import payload
 from livepage.drills.words import in_language
 from marking import PRELUDE, run, run_small
@@ -128,6 +130,17 @@ def test_no_answer_is_taken_for_the_starter(d: Drill) -> None:
     starter = d.get("starter")
     assert syntax.same_program(starter, starter.rstrip() + "\n\n# mine\n")
     assert not syntax.same_program(starter, d.get("code"))
+
+
+def test_another_number_around_a_function_is_a_change() -> None:
+    starter = bank()["smallest-float"].get("starter")
+    said = []
+    for text in (starter, starter.replace("SMALLEST = 2", "SMALLEST = -2")):
+        kernels = {}
+        exec(compile(text, "<cell>", "exec"), kernels)
+        linecache.cache["<cell>"] = len(text), None, text.splitlines(True), "<cell>"
+        said.append(repr(check("smallest-float", kernels["softmax"])))
+    assert ["not changed" in words for words in said] == [True, False]
 
 
 def test_in_the_small_python_what_is_unchanged_is_seen_as_well() -> None:

@@ -202,15 +202,30 @@ def _wrong_parameters(drill: Drill, answer: Any) -> dict[str, Any] | None:
 
 
 def _is_untouched(drill: Drill, answer: Any) -> bool:
-    """Say whether the functions of the starter are unchanged."""
+    """Say whether the functions of the starter and the numbers around are unchanged."""
     function = functions.bare(answer)
     if function is None:
         return False
     around = {**functions.used(function), drill.get("function"): function}
+    numbers = _numbers(drill.get("starter"))
+    if any(around.get(name, number) != number for name, number in numbers.items()):
+        return False
     return all(
         syntax.same_program(_own_text(around.get(name), name), text)
         for name, text in _definitions(drill.get("starter")).items()
     )
+
+
+def _numbers(source: str) -> dict[str, Any]:
+    """Map the names that a source gives a literal value, such as a number, to it."""
+    found = {}
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            try:
+                found[node.targets[0].id] = ast.literal_eval(node.value)
+            except ValueError:
+                continue  # it is computed
+    return found
 
 
 def _own_text(function: Any, name: str) -> str:
