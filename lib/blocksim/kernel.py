@@ -176,7 +176,7 @@ class Named:
 
 def run(
     kernel, grid, block, *arguments, mode="race", log=False, beat=None, shared=0,
-    turns=TURNS, trace=None,
+    turns=TURNS, trace=None, negative="fault",
 ):  # fmt: skip
     """Launch a kernel and return its report; faults are in it, not raised.
 
@@ -198,7 +198,12 @@ def run(
         How many iterations its loops may take before a thread is reported as endless.
     trace : callable, optional
         Called with every access, fence and meeting; for tests.
+    negative : {"fault", "wraps"}
+        What a negative index is: a fault, or an index from the end, as Numba has it, with
+        a note.
     """
+    if negative not in ("fault", "wraps"):
+        raise ValueError(f'negative: expected "fault" or "wraps", got {negative!r}')
     if mode not in MODES:
         raise ValueError(f"mode: expected one of {MODES}, got {mode!r}")
     program = kernel_of(kernel).program
@@ -211,7 +216,7 @@ def run(
 
     def prepared(**how):
         """Return a launch, the types of its arguments, and its arrays."""
-        launch = Launch(*shape, *options, **how)
+        launch = Launch(*shape, *options, wraps=negative == "wraps", **how)
         taken = take_in(launch, program.parameters, arguments)
         kinds = tuple([
             kind_of(name, array if hasattr(array, "ndim") else value)

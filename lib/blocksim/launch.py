@@ -84,13 +84,15 @@ class Launch:
     fair : bool
         Let every ``while`` give way to other threads, not only those that may poll with an
         atomic.
+    wraps : bool
+        Take a negative index as Numba does, and note it; else it is a fault.
     """
 
     def __init__(
         self, program, grid, block, mode, log, beat, shared=0, turns=TURNS, trace=None,
-        backwards=False, fair=False,
+        backwards=False, fair=False, wraps=False,
     ):  # fmt: skip
-        self.backwards, self.fair = backwards, fair
+        self.backwards, self.fair, self.wraps = backwards, fair, wraps
         self.program = program
         self.grid = grid
         self.block = block
@@ -696,6 +698,19 @@ class Launch:
             index=index,
             shape=shape,
         )
+
+    def wrapped(self, array: Array, key: tuple) -> tuple:
+        """Return an index with its negative parts counted from the end, or report it."""
+        index = tuple([k + n if k < 0 else k for k, n in zip(key, array.shape)])
+        inside = [0 <= k < n for k, n in zip(index, array.shape)]
+        if not self.wraps or not all(inside):
+            self.report_outside(array, key)
+        what, same = element(array.name, key), element(array.name, index)
+        text = f"{self.here(self.thread)} asks for {what}, which is {same}: a negative"
+        text += " index counts from the end"
+        fields = {"severity": "benign", "array": array.name, "index": list(key)}
+        self.report.fault("negative", text, self.cuda._line, self.at, fields)
+        return index
 
     # ---- faults
 

@@ -145,10 +145,10 @@ class Array(Rows):
             count = "one index" if self.ndim == 1 else f"{self.ndim} indices"
             raise IndexError(f"{self.name} has {count}, got {len(key)}")
         key = tuple([whole_number(index, self.name) for index in key])
+        if not all([0 <= index < n for index, n in zip(key, self.shape)]):
+            key = self.launch.wrapped(self, key)
         offset = 0
         for index, extent in zip(key, self.shape):
-            if not 0 <= index < extent:
-                self.launch.report_outside(self, key)
             offset = offset * extent + index
         return offset if len(key) == self.ndim else None
 

@@ -1,0 +1,157 @@
+"""What ``cuda.jit`` makes: kernels that launch on the simulator, and a record of launches."""
+
+import functools
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from blocksim import kernel as simulator
+from blocksim.faults import Fault, shown
+from blocksim.report import Report
+from blocksim.types import SIZES
+
+from .policy import Policy
+
+THREADS = 128  # of a block, where forall is not told
+TURNS = 1 << 62  # the limit is one of time
+
+
+class Declined(Exception):
+    """The simulator does not take a kernel or an argument, though Numba may."""
+
+
+@dataclass
+class Launched:
+    """A launch of a session: its report, and the faults that count.
+
+    Attributes
+    ----------
+    kernel : str
+    report : Report
+    faults : list of Fault
+        Those that the policy does not pass over.
+    seconds : float
+    """
+
+    kernel: str
+    report: Report
+    faults: list[Fault]
+    seconds: float
+
+
+@dataclass
+class Session:
+    """The launches since `install`, and the policy that they are judged by."""
+
+    policy: Policy = field(default_factory=Policy)
+    mode: str = "race"
+    launches: list[Launched] = field(default_factory=list)
+
+    def launch(self, kernel: "Dispatcher", where: "Where", arguments: tuple) -> None:
+        """Run a kernel; raise the first fault that counts."""
+        begun = time.monotonic()
+        report = self.report(kernel, where, [_taken(x) for x in arguments], begun)
+        name = kernel.__name__
+        faults = [f for f in report.faults if self.policy.because(name, f) is None]
+        seconds = time.monotonic() - begun
+        self.launches.append(Launched(name, report, faults, seconds))
+        if faults:
+            raise faults[0]
+
+    def report(
+        self, kernel: "Dispatcher", where: "Where", arguments: list, begun: float
+    ) -> Report:
+        limit = self.policy.seconds
+
+        def beat() -> None:
+            if time.monotonic() - begun > limit:
+                raise TooLong(f"{kernel.__name__} ran for more than {limit:g} seconds")
+
+        report = simulator.run(
+            kernel.made, where.grid, where.block, *arguments, mode=self.mode, beat=beat,
+            shared=where.shared, turns=TURNS, negative="wraps",
+        )  # fmt: skip
+        for fault in report.faults:
+            if fault.fields.get("declined"):
+                raise Declined(str(fault))
+        return report
+
+
+class TooLong(Exception):
+    """A launch took longer than the policy allows."""
+
+
+class Where:
+    """The configuration of a launch: ``kernel[grid, block, stream, bytes]``."""
+
+    def __init__(self, grid: Any, block: Any, stream: Any = 0, sharedmem: int = 0):
+        self.grid, self.block, self.shared = grid, block, sharedmem
+
+
+class Dispatcher:
+    """A function under ``cuda.jit``."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        options: dict[str, Any],
+        signature: Any,
+        session: Session,
+    ):
+        functools.update_wrapper(self, function)
+        self.py_func, self.targetoptions, self.session = function, options, session
+        self.made = simulator.Kernel(None, function, "cuda", options, signature)
+        self.signature = signature
+
+    @property
+    def program(self) -> Any:
+        """The compiled kernel."""
+        return self.made.program
+
+    def __getitem__(self, configuration: Any) -> Callable[..., None]:
+        if not isinstance(configuration, tuple) or not 2 <= len(configuration) <= 4:
+            raise ValueError("expected kernel[grid, block] or with stream and bytes")
+        return self.configure(*configuration)
+
+    def configure(self, *configuration: Any) -> Callable[..., None]:
+        """Return the kernel with its grid, as a function of its arguments."""
+        where = Where(*configuration)
+        return lambda *arguments: self.session.launch(self, where, arguments)
+
+    def forall(
+        self, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem: int = 0
+    ) -> Callable[..., None]:
+        """Return the kernel on so many threads, as a function of its arguments."""
+        if ntasks < 0:
+            raise ValueError(f"ntasks: expected a number from 0, got {ntasks!r}")
+        block = tpb or THREADS
+        if ntasks == 0:
+            return lambda *arguments: None
+        return self.configure(-(-ntasks // block), block, stream, sharedmem)
+
+    def __call__(self, *arguments: Any) -> Any:
+        if self.targetoptions.get("device"):
+            raise TypeError(f"{self.__name__} is a device function: kernels call it")
+        raise ValueError("a kernel is launched with its grid: kernel[grid, block](…)")
+
+    def specialize(self, *arguments: Any) -> "Dispatcher":
+        """Return the kernel: it is compiled for the arguments of each launch anyway."""
+        return self
+
+    compile = specialize
+    extensions: list[Any] = []
+
+
+def _taken(value: Any) -> Any:
+    """Return an argument as the simulator takes it; raise Declined for another kind."""
+    if hasattr(value, "__cuda_array_interface__") and not isinstance(value, np.ndarray):
+        return np.asarray(value)
+    dtype = getattr(value, "dtype", None)
+    if isinstance(value, (np.ndarray, np.generic)) and str(dtype) not in SIZES:
+        raise Declined(f"numbers of {dtype} are not simulated")
+    if isinstance(value, (np.ndarray, np.generic, bool, int, float)):
+        return value
+    raise Declined(f"{shown(value)} as an argument is not simulated")
