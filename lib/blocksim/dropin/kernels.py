@@ -2,6 +2,7 @@
 
 import functools
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,12 +34,15 @@ class Launched:
     report : Report
     faults : list of Fault
         Those that the policy does not pass over.
+    passed : list of (Fault, str)
+        Those that it does, each with the reason.
     seconds : float
     """
 
     kernel: str
     report: Report
     faults: list[Fault]
+    passed: list[tuple[Fault, str]]
     seconds: float
 
 
@@ -52,14 +56,20 @@ class Session:
 
     def launch(self, kernel: "Dispatcher", where: "Where", arguments: tuple) -> None:
         """Run a kernel; raise the first fault that counts."""
+        __tracebackhide__ = True  # pytest then shows the line that launches
         begun = time.monotonic()
         report = self.report(kernel, where, [_taken(x) for x in arguments], begun)
-        name = kernel.__name__
-        faults = [f for f in report.faults if self.policy.because(name, f) is None]
+        name, counted, passed = kernel.__name__, [], []
+        for fault in report.faults:
+            why = self.policy.because(name, fault)
+            if why is None:
+                counted.append(fault)
+            else:
+                passed.append((fault, why))
         seconds = time.monotonic() - begun
-        self.launches.append(Launched(name, report, faults, seconds))
-        if faults:
-            raise faults[0]
+        self.launches.append(Launched(name, report, counted, passed, seconds))
+        if counted:
+            raise counted[0]
 
     def report(
         self, kernel: "Dispatcher", where: "Where", arguments: list, begun: float
@@ -78,6 +88,26 @@ class Session:
             if fault.fields.get("declined"):
                 raise Declined(str(fault))
         return report
+
+
+    def summary(self) -> list[str]:
+        """Return what happened, in lines."""
+        seconds = sum(one.seconds for one in self.launches)
+        passed = Counter(
+            f"passed over: {one.kernel}: {fault.fields['kind']} ({why})"
+            for one in self.launches
+            for fault, why in one.passed
+        )
+        notes = {
+            f"{one.kernel}: {note.severity}: {note}"
+            for one in self.launches
+            for note in one.report.notes
+        }
+        return [
+            f"{len(self.launches)} launches in {seconds:.1f} s",
+            *(f"{what}, {times} times" for what, times in passed.items()),
+            *sorted(notes),
+        ]
 
 
 class TooLong(Exception):
@@ -119,7 +149,12 @@ class Dispatcher:
     def configure(self, *configuration: Any) -> Callable[..., None]:
         """Return the kernel with its grid, as a function of its arguments."""
         where = Where(*configuration)
-        return lambda *arguments: self.session.launch(self, where, arguments)
+
+        def launch(*arguments: Any) -> None:
+            __tracebackhide__ = True
+            self.session.launch(self, where, arguments)
+
+        return launch
 
     def forall(
         self, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem: int = 0
