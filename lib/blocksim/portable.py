@@ -7,7 +7,9 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 # These need CPython: its functions, Numba's simulator, files, or other packages.
-CPYTHON_ONLY = {"cudasim", "functions", "portable", "stopwatch", "webgpu"}
+CPYTHON_ONLY = set(
+    "__main__ cudasim functions portable pytest_plugin stopwatch webgpu".split()
+)
 
 
 def sources() -> dict[str, str]:

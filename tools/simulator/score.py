@@ -74,7 +74,9 @@ def table(python: Path, names: list[str]) -> dict[str, dict[str, Row]]:
     found: dict[str, dict[str, Row]] = {}
     jobs = [(simulator, name) for name in names for simulator in SIMULATORS]
     with ThreadPoolExecutor(WORKERS) as pool:
-        for (simulator, _), rows in zip(jobs, pool.map(lambda j: run(python, *j), jobs)):
+        for (simulator, _), rows in zip(
+            jobs, pool.map(lambda j: run(python, *j), jobs)
+        ):
             for row in rows:
                 found.setdefault(row.test, {})[simulator] = row
     return found
@@ -141,7 +143,11 @@ def main() -> int:
         mine = both.get("blocksim")
         if mine is None or mine.outcome != "pass":
             print(f"  {test}: {mine.reason[:200] if mine else 'not run'}")
-    print("  {tests} tests: blocksim {blocksim}, Numba's simulator {cudasim}".format(**found))
+    print(
+        "  {tests} tests: blocksim {blocksim}, Numba's simulator {cudasim}".format(
+            **found
+        )
+    )
     if not names:
         head = {
             "what": "numba-cuda's own tests on blocksim and on Numba's simulator",

@@ -10,7 +10,9 @@ import numpy as np
 class DeviceNDArray(np.ndarray):
     """An array in the memory of the device: a NumPy array with Numba's methods."""
 
-    def copy_to_host(self, ary: np.ndarray | None = None, stream: Any = 0) -> np.ndarray:
+    def copy_to_host(
+        self, ary: np.ndarray | None = None, stream: Any = 0
+    ) -> np.ndarray:
         """Return a copy, or fill ``ary`` with it."""
         if ary is None:
             return np.array(self, order="K", subok=False)
@@ -133,7 +135,9 @@ def is_cuda_array(obj: Any) -> bool:
 def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
     """Return an array of another library as one of this device."""
     if not is_cuda_array(obj):
-        raise TypeError(f"obj: expected an array on the device, got {type(obj).__name__}")
+        raise TypeError(
+            f"obj: expected an array on the device, got {type(obj).__name__}"
+        )
     return np.asarray(obj).view(DeviceNDArray)
 
 

@@ -1,4 +1,4 @@
-"""What ``cuda.jit`` makes: kernels that launch on the simulator, and a record of launches."""
+"""What ``cuda.jit`` makes: kernels that launch on the simulator, and a record of it."""
 
 import functools
 import time
@@ -88,7 +88,6 @@ class Session:
             if fault.fields.get("declined"):
                 raise Declined(str(fault))
         return report
-
 
     def summary(self) -> list[str]:
         """Return what happened, in lines."""

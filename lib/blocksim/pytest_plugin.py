@@ -5,19 +5,21 @@ test; a kernel that the simulator does not take skips it, with the reason. At th
 stands how many launches there were, and what was passed over.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from . import policy
-from .install import install
-from .kernels import Declined, Launched, Session
+if TYPE_CHECKING:
+    from blocksim.dropin import Policy, Session
 
+# pytest imports this file in every project, also where neither --blocksim is given nor
+# NumPy installed; so the simulator is imported when it is asked for.
 MARK = "blocksim(benign=[], seconds=None): known benign faults, and a limit of time"
-SESSION = pytest.StashKey[Session]()
-LAUNCHES = pytest.StashKey[list[Launched]]()
+SESSION: pytest.StashKey[Session] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -41,6 +43,8 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     options = early_config.known_args_namespace
     if not getattr(options, "blocksim", False):
         return
+    from blocksim.dropin import install, policy
+
     try:
         file = options.blocksim_policy
         rules = policy.read(Path(file)) if file else policy.Policy()
@@ -60,19 +64,18 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     session = item.config.stash.get(SESSION, None)
     if session is None:
         return (yield)
-    general, before = session.policy, len(session.launches)
+    general = session.policy
     for mark in item.iter_markers("blocksim"):
         session.policy = _with_mark(session.policy, item, mark.args, mark.kwargs)
     try:
         return (yield)
     finally:
         session.policy = general
-        item.stash[LAUNCHES] = session.launches[before:]
 
 
 def _with_mark(
-    rules: policy.Policy, item: pytest.Item, args: tuple, given: dict[str, Any]
-) -> policy.Policy:
+    rules: Policy, item: pytest.Item, args: tuple[Any, ...], given: dict[str, Any]
+) -> Policy:
     unknown = set(given) - {"benign", "seconds"}
     if args or unknown:
         raise pytest.UsageError(f"{item.nodeid}: expected the mark as {MARK}")
@@ -89,10 +92,13 @@ def pytest_runtest_makereport(
     """Turn what the simulator declines into a skip with its reason."""
     report = yield
     error = call.excinfo
-    if error is not None and error.errisinstance(Declined):
+    if error is None or SESSION not in item.config.stash:
+        return report
+    from blocksim.dropin import Declined
+
+    if error.errisinstance(Declined):
         report.outcome = "skipped"
-        where = item.location
-        line = (where[1] or 0) + 1
+        line = (item.location[1] or 0) + 1
         report.longrepr = (str(item.path), line, f"blocksim: {error.value}")
     return report
 
