@@ -73,11 +73,11 @@ export function draw(state, numbers, { wide, words, title, was, waiting }) {
   const lower = upper + page.box + page.between;
   const base = numbers.turned ? numbers.first : 0; // the column of the first lane
   const scene = { ...page, ...numbers, ...state, words, waiting, upper, lower, base };
-  const anew = was && was.takes !== state.takes;
-  return picture({ ...page, title, glide: anew ? 800 : 240 }, [
+  const turns = was && (was.takes === "lane") !== numbers.turned;
+  return picture({ ...page, title, glide: turns ? 800 : 240 }, [
     label(words.tile[state.takes], 0, 13, { class: "caption", q: "s" }),
     light(scene),
-    tile(scene),
+    tile(scene, turns),
     registers(scene),
     maxima(scene),
     bars(scene),
@@ -104,45 +104,79 @@ function light(scene) {
   return [
     lit,
     tag("path", { key: "way", class: "band lit", d: way }),
-    rect({ key: "scope", class: "scope", x, y, width: wide, height: tall }),
+    tag("path", {
+      key: "scope",
+      class: "scope",
+      d: `M${x} ${y}h${wide}v${tall}h${-wide}z`,
+    }),
   ];
 }
 
-/** All scores; they glide when the tile is transposed. */
-function tile(scene) {
-  const { pitch, tall, left, top, turned, wide } = scene;
-  const { first, rows, found, cells, width, seen } = scene;
-  const used = ([query, key]) =>
-    query < found.length ||
-    (query >= first && query < first + rows && key < (turned ? seen : seen * width));
-  const inHand = new Set(cells.map(String));
-  const one = (query) => (key) => {
-    const at = [query, key];
-    const { x, y } = spot(at, scene);
-    const look = inHand.has(String(at)) ? "hand" : used(at) ? "used" : "";
-    return label(`${score(at)}`, x + pitch / 2, y + tall - lift, {
-      key: `s${query}-${key}`,
-      class: `middle ${look}`,
-    });
-  };
-  const here = (at, count, k) => (k >= at && k < at + count ? "small lit" : "small");
-  const ofQuery = (k) => here(first, rows, k);
+/** The scores, and the numbers of their rows and columns. */
+function tile(scene, turns) {
+  const { wide, left, top, pitch, tall, turned, first, rows, cells, width } = scene;
+  const lit = (from, count, k) =>
+    k >= from && k < from + count ? "small lit" : "small";
+  const ofQuery = (k) => lit(first, rows, k);
   const ofKey = (k) =>
-    cells.length ? here(cells[0][1], turned ? 1 : width, k) : "small";
+    cells.length ? lit(cells[0][1], turned ? 1 : width, k) : "small";
   const [ofRow, ofColumn] = turned ? [ofKey, ofQuery] : [ofQuery, ofKey];
-  const lift = wide ? 4 : 2.5;
-  const names = range(N).map((k) => [
-    label(`${k + 1}`, left - 6, top + (k + 1) * tall - lift, `${ofRow(k)} end`),
-    wide || k % 4 === 3
-      ? label(`${k + 1}`, left + (k + 0.5) * pitch, top - 6, `${ofColumn(k)} middle`)
-      : "",
-  ]);
-  const scores = range(N).flatMap((query) => range(N).map(one(query)));
+  const base = (r) => top + (r + 1) * tall - (wide ? 4 : 2.5);
   return group(
     { class: wide ? "scores" : "scores slim", q: "s" },
-    ...names.flat(),
-    ...scores,
+    ...range(N).map((r) => label(`${r + 1}`, left - 6, base(r), `${ofRow(r)} end`)),
+    ...range(N)
+      .filter((c) => wide || c % 4 === 3)
+      .map((c) =>
+        label(`${c + 1}`, left + (c + 0.5) * pitch, top - 6, `${ofColumn(c)} middle`),
+      ),
+    ...range(N).map((r) => (turns ? apart : together)(r, base, scene)),
   );
+}
+
+/** A row as one text, which is drawn sooner than sixteen: each digit has its place. */
+function together(
+  r,
+  base,
+  { wide, left, pitch, turned, first, cells, found, seen, ...own },
+) {
+  const scores = range(N).map((c) => score(turned ? [c, r] : [r, c]));
+  const ofRow = cells.filter(([query, key]) => (turned ? key : query) === r).length;
+  const inGroup = turned
+    ? first + (r < seen ? own.rows : 0)
+    : r === first && seen * own.width;
+  const done = !turned && r < found.length ? N : inGroup;
+  const digit = wide ? 4 : 3.4;
+  const places = range(N).map((c) => left + (c + 0.5) * pitch);
+  const part = (look, ...ends) => {
+    const text = scores.slice(...ends).join("");
+    return text && tag("tspan", { class: look }, text);
+  };
+  const x = places.flatMap((x) => [round(x - digit), round(x + digit)]).join(" ");
+  const parts = [
+    part("used", 0, done - ofRow),
+    part("hand", done - ofRow, done),
+    part(null, done),
+  ];
+  return tag(
+    "text",
+    { key: `row${r}`, class: "middle", x, y: base(r) },
+    parts.join(""),
+  );
+}
+
+/** A row as sixteen texts, which come from where they stood before the tile turned. */
+function apart(r, base, { left, pitch, turned }) {
+  const middle = (c) => left + (c + 0.5) * pitch;
+  return range(N)
+    .map((c) => {
+      const from = { x: middle(r), y: base(c) };
+      const at = turned ? [c, r] : [r, c];
+      return label(`${score(at)}`, middle(c), base(r), {
+        ...{ key: `s${at.join("-")}`, class: "middle", from },
+      });
+    })
+    .join("");
 }
 
 /** What is compared, above; the register of maxima, below; a lane in each column. */
@@ -258,7 +292,7 @@ function bars({
     return [
       label(words.choices[name], x, line, own ? "small lit" : "small"),
       hidden ? "" : bar(`b${k}`, counts[k], own ? "kept" : "weight old"),
-      own ? bar("done", at, "weight new") : "",
+      own ? bar(`done${k}`, at, "weight new") : "",
       label(hidden ? "?" : many, after, line + (wide ? 21 : 0), "strong"),
     ].join("");
   };
