@@ -125,3 +125,14 @@ def test_the_picture_shows_the_operand_and_the_register(takes: str, width: int) 
             assert shown == [f"{x:.0f}" for x in found["operand"]]
             shown = re.findall(r'data-key="m[\d-]+"[^>]*>(\d+)<', picture)
             assert shown == [f"{x:.0f}" for x in found["register"]]
+
+
+@settings
+def test_spanish_tells_the_same_numbers(takes: str, width: int) -> None:
+    for step in range(count(takes, width) + 1):
+        state = {"takes": takes, "lanes": width, "step": step}
+        en, es = (
+            sorted(re.findall(r"\d+", said("lanes", state, language)))
+            for language in ("en", "es")
+        )
+        assert en == es
