@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
+from livepage import yml
 from livepage.drills import meter
 from livepage.drills.bank import WRITTEN, bank
 from livepage.drills.entry import Drill
@@ -14,9 +14,7 @@ from livepage.drills.kinds.code import cases as code
 from livepage.drills.words import table
 from marking import PRELUDE, mistake, name_of, run, run_small
 
-PROGRAMS = yaml.safe_load(
-    (Path(__file__).parents[1] / "data" / "programs.yml").read_text(encoding="utf-8")
-)
+PROGRAMS = yml.read(Path(__file__).parents[1] / "data" / "programs.yml")
 ASKED = [(id, i) for id, listed in PROGRAMS.items() for i in range(len(listed))]
 DRILLS = [d for d in bank().values() if d.kind in WRITTEN]
 
