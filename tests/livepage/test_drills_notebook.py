@@ -63,8 +63,24 @@ def test_a_verdict_echoes_hints_and_offers_the_solution() -> None:
     assert not first
     assert "I read 8.3679." in repr(first) and "old maximum" in repr(first)
     assert "show=True" not in repr(first)
-    assert "show=True" in repr(check("rescale-hard", 70))
+    assert "show=True" in repr([check("rescale-hard", n) for n in (70, 71)])
     assert check("rescale-hard", 2.3152)
+
+
+def test_the_solution_is_offered_after_the_hints() -> None:
+    named = [
+        repr(check("rescale-hard", text)) for text in ("7 + 2", "7 + 4 + 3", "7 + 2")
+    ]
+    assert ["hint=True" in said for said in named] == [False, True, True]
+    assert not [said for said in named if "show=True" in said]
+    hints = bank()["rescale-hard"].get("hints")
+    shown = ["show=True" in repr(check("rescale-hard", hint=True)) for _ in hints]
+    assert shown == [False] * (len(hints) - 1) + [True]
+
+
+def test_what_is_too_small_for_a_float_is_read_as_nearly_0() -> None:
+    assert "I read ≈ 0." in repr(check("smallest-sum", "e^-800"))
+    assert "I read 4.9407" not in repr(check("smallest-sum", "e^-800"))
 
 
 def test_the_solution_is_offered_once_and_not_after_a_pass() -> None:

@@ -112,16 +112,20 @@ class Visit:
         return earned
 
     def lines(self, drill: Drill) -> list[Any]:
-        """Return the released hints and, once after two misses, the offered solution."""
+        """Return the released hints and, after two misses, the way to more help.
+
+        That is the next hint as long as there is one, and then, once, the solution.
+        """
         texts = staged(drill)
         lines: list[Any] = [
             [Say("hintOf", {"n": n, "all": len(texts)}, around="*{}.*"), text]
             for n, text in enumerate(texts[: self.hints], 1)
         ]
-        if self.misses >= 2 and not self.offered and not self.passed:
-            self.offered = True
-            lines.append(Say("howShow", {"id": drill.id}))
-        return lines
+        if self.misses < 2 or self.offered or self.passed:
+            return lines
+        self.offered = self.hints >= len(drill.fields.get("hints", []))
+        key = "howShow" if self.offered else "howHint"
+        return [*lines, Say(key, {"id": drill.id})]
 
 
 def staged(drill: Drill) -> list[Any]:
