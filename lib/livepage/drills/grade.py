@@ -9,8 +9,8 @@ sentence).
 
 The page reads ``grading.json`` as well. Its "rules" are tried in order; each has the facts
 that an outcome must have and the keys of its reply. A fact in "free" means that the
-outcome is no miss. "untried" holds the first letters of a fault's key for code that did
-not run.
+outcome is no miss. "explained" holds the faults whose own sentence is a hint. "untried"
+holds the first letters of a fault's key for code that did not run.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def is_unexplained(outcome: Mapping[str, Any]) -> bool:
     named = outcome.get("slip", outcome.get("hint")) is not None
     broke = outcome.get("fault") == "raised"
     broke = broke or outcome.get("word", "").startswith(tuple(GRADING["untried"]))
-    return not named and not (broke and not outcome.get("case"))
+    told = outcome.get("word") in GRADING["explained"]
+    return not (named or told or (broke and not outcome.get("case")))
 
 
 def facts(outcome: Mapping[str, Any]) -> set[Any]:
