@@ -149,7 +149,7 @@ def test_a_kernel_without_tiles_is_told_to_share() -> None:
     assert "nudge" not in run(lavish, d)
     d = bank()["tiled-attention"]
     [without] = [
-        source(d.id, e)
+        programs.source(d.id, e)
         for e in programs.PROGRAMS[d.id]
         if e.get("code", "").count("values")
     ]
