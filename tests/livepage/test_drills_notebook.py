@@ -78,6 +78,11 @@ def test_the_solution_is_offered_after_the_hints() -> None:
     assert shown == [False] * (len(hints) - 1) + [True]
 
 
+def test_an_error_is_no_value() -> None:
+    assert "An error is no number" in repr(check("naive-low", "Error "))
+    assert "I cannot read that" in repr(check("naive-low", "terror"))
+
+
 def test_what_is_too_small_for_a_float_is_read_as_nearly_0() -> None:
     assert "I read ≈ 0." in repr(check("smallest-sum", "e^-800"))
     assert "I read 4.9407" not in repr(check("smallest-sum", "e^-800"))
@@ -351,7 +356,7 @@ def test_the_right_function_passes_and_says_why() -> None:
 @pytest.mark.parametrize(
     ("function", "said"),
     [
-        (lambda m, l, block: None, "Expected `m, ℓ`, got `None`"),
+        (lambda m, l, block: None, "Your function returns nothing"),
         (lambda m, l, block: (1, 2, 3), "Expected `m, ℓ`, got `1, 2, 3`"),
         (lambda m, l, block: m / 0, "`ZeroDivisionError: float division by zero`"),
         (lambda m, l, block: (max(m, *block), nan), "ℓ, yours"),

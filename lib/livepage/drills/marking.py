@@ -41,7 +41,8 @@ def mark(
     try:
         readings = read(text, names)
     except ValueError:
-        return UNREADABLE
+        said = text.strip().lower()
+        return {**UNREADABLE, "stops": True} if said == "error" else UNREADABLE
     outcomes = [judge(goal, wrong, reading) for reading in readings[:2]]
     first, last = outcomes[0], outcomes[-1]
     if first["passed"] or len(outcomes) == 1:

@@ -18,7 +18,8 @@ export function mark(goal, wrong, names, answer, nouns = []) {
   try {
     read = readings(text, names);
   } catch {
-    return UNREADABLE;
+    const said = text.trim().toLowerCase();
+    return said === "error" ? { ...UNREADABLE, stops: true } : UNREADABLE;
   }
   read = read.slice(0, 2);
   const outcomes = read.map((reading) => judge(goal, wrong, reading));
