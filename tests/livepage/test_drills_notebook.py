@@ -357,6 +357,8 @@ def test_the_right_function_passes_and_says_why() -> None:
     ("function", "said"),
     [
         (lambda m, l, block: None, "Your function returns nothing"),
+        (lambda m, l, block: (m, max(l)), "A single number stands where several are"),
+        (lambda m, l, block: (m, block - m), "You calculate with a whole list at once"),
         (lambda m, l, block: (1, 2, 3), "Expected `m, ℓ`, got `1, 2, 3`"),
         (lambda m, l, block: m / 0, "`ZeroDivisionError: float division by zero`"),
         (lambda m, l, block: (max(m, *block), nan), "ℓ, yours"),

@@ -96,7 +96,7 @@ def thrown(kind: str, text: str, line: int | None) -> dict:
     else:
         named = as_code(kind + ": " + text if text else kind)
         word = "raisedAt" if line else "raised"
-        if line and kind == "TypeError" and is_single(text):
+        if kind == "TypeError" and is_single(text):
             word = "single"
         fault = new_fault("raised", text, word, error=named, line=line)
     if MICROPYTHON and (kind == "ImportError" or text.startswith("*x must be")):
