@@ -211,7 +211,9 @@ AWKWARD = {
     with_line("return 1 / 0, l"): "raised",
     with_line("return '1', '2'"): "shape",
     with_line("return True, l"): "shape",
-    with_line("return None"): "shape",
+    with_line("return None"): "noReturn",
+    with_line("l + block"): "raised",
+    with_line("max(l)"): "single",
     with_line("return max, l"): "shape",
     with_line("return {m: l}"): "shape",
     with_line("yield m, l"): "shape",
@@ -281,6 +283,36 @@ def test_awkward_programs_get_the_same_verdict_in_both_pythons() -> None:
             assert told(report) == wanted, (text, report)
         if here:
             assert told(run(UPDATE, text)) == here, text
+
+
+ADVISED = {  # a line with an error, and the advice that follows it
+    "block - m": "listAtOnce",
+    "m * [m] * block": "listAtOnce",
+    "exp(block)": "listAtOnce",
+    "block + m": "listAtOnce",
+    "w = []; w[0] = m": "noPlace",
+    "block[len(block)]": "noPlace",
+    "1 / (l - l)": "divideZero",
+    "log(1)": "toImport",
+    "nothing(1)": None,
+    "block[0.5]": None,
+    "block()": None,
+}
+
+
+def test_an_error_that_beginners_make_brings_advice_in_both_pythons() -> None:
+    asked = [(UPDATE, with_line(line)) for line in ADVISED]
+    for (_, text), wanted, there in zip(asked, ADVISED.values(), run_small(asked)):
+        for report in (run(UPDATE, text), there):
+            assert report.get("nudge") == wanted, (text, report)
+
+
+def test_what_becomes_nan_is_told_so() -> None:
+    turned = RIGHT.replace("m - m_new", "m_new - m")
+    for report in (run(UPDATE, turned), *run_small([(UPDATE, turned)])):
+        assert report["nudge"] == "nan"
+    wrong = run(UPDATE, RIGHT.replace("alpha * l", "l"))
+    assert wrong["nudge"] == "codeNudge"
 
 
 def test_what_a_run_did_is_not_there_in_the_next() -> None:
