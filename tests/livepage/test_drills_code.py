@@ -1,5 +1,6 @@
 """What readers might hand in to the code and kernel drills, and the verdicts it earns."""
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -290,6 +291,7 @@ ADVISED = {  # a line with an error, and the advice that follows it
     "m * [m] * block": "listAtOnce",
     "exp(block)": "listAtOnce",
     "block + m": "listAtOnce",
+    "block.max()": "arrayMethod",
     "w = []; w[0] = m": "noPlace",
     "block[len(block)]": "noPlace",
     "1 / (l - l)": "divideZero",
@@ -305,6 +307,13 @@ def test_an_error_that_beginners_make_brings_advice_in_both_pythons() -> None:
     for (_, text), wanted, there in zip(asked, ADVISED.values(), run_small(asked)):
         for report in (run(UPDATE, text), there):
             assert report.get("nudge") == wanted, (text, report)
+
+
+def test_what_stands_in_for_a_list_is_called_a_list() -> None:
+    d = bank()["streaming-softmax"]
+    text = "def streaming_softmax(x, block):\n    return x - 1\n"
+    for report in (run(d, text), *run_small([(d, text)])):
+        assert report["nudge"] == "listAtOnce" and "Tape" not in json.dumps(report)
 
 
 def test_what_becomes_nan_is_told_so() -> None:

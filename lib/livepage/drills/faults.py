@@ -70,11 +70,16 @@ ON_LISTS = (
 )
 
 
+# The class that stands in for a list where a drill counts how often it is read.
+STAND_IN = "'Tape'"
+
+
 def raised(error: BaseException) -> dict:
     """Return the fault of an exception raised by the code or by a rule of the drill."""
     if isinstance(error, Changed):
         return new_fault("changed", "", "changed")
     trace, kind, text = traceback(error), type(error).__name__, str(error)[:400]
+    text = text.replace(STAND_IN, "'list'")
     line = last_line(trace)
     if kind == "AssertionError" and text and innermost(trace, DRIVE):
         fault = new_fault("rule", text, "rule", said=text[:1].upper() + text[1:])
@@ -113,6 +118,8 @@ def advice(kind: str, text: str) -> str:
         return "toImport"
     if kind == "TypeError" and on_list(text):
         return "listAtOnce"
+    if kind == "AttributeError" and text.startswith("'list' object"):
+        return "arrayMethod"
     if kind == "IndexError" and text.startswith("list"):
         return "noPlace"
     return "divideZero" if kind == "ZeroDivisionError" else ""
