@@ -10,6 +10,7 @@ compiles the GPU kernels, in an environment of its own.
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import time
@@ -20,7 +21,7 @@ from tools.build import HERE
 from tools.check import shell_command
 from tools.common import options, records
 from tools.common.paths import BUILD, ROOT
-from tools.kernels import excerpts, laboratory, tensor
+from tools.kernels import excerpts, laboratory, tensor, tensor_steps
 from tools.kernels import gate as kernels
 from tools.testing import speeds
 
@@ -42,6 +43,7 @@ def build(everything: bool) -> list[str]:
             *excerpts.gate(),
             *laboratory.gate(),
             *tensor.gate(),
+            *tensor_steps.gate(),
         ]
 
     # One process renders the pages; the compiler uses the other core meanwhile.
@@ -104,6 +106,8 @@ def main() -> int:
     parser.add_argument("--store", action="store_true", help="store which are slow")
     own, arguments = parser.parse_known_args()
     start = time.perf_counter()
+    # Without compiled modules each process would compile every test module anew.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if complaints := build(own.all):
         return options.report(complaints, NONE_RAN)
     changed = set() if own.all else speeds.changed_tests()

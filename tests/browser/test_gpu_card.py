@@ -1,5 +1,6 @@
 """The card "On your GPU": a kernel on Chromium's GPU in software, and all that goes wrong."""
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -547,12 +548,24 @@ GPUQueue.prototype.onSubmittedWorkDone = async function () {
 
 def test_a_clock_that_is_too_coarse_times_nothing(site, visit) -> None:
     """A kernel that took 0 ms was infinitely fast."""
-    page = visit(site / "capstone.html", COARSE + LITTLE)
-    begun(page, CAPSTONE.get("code"))
-    page.get_by_label("up to twice as fast").check()
-    page.get_by_role("button", name="Measure it").click()
-    said = page.locator(".os-gpu-status")
-    expect(said).to_contain_text("By this browser's clock the kernel “yours” took no")
+    script = site / "drills" / "gpu.js"
+    whole = script.read_text()
+    script.write_text(re.sub(r" rungs: (\[.*\])\}", first_rung, whole))
+    try:
+        page = visit(site / "capstone.html", COARSE)
+        begun(page, CAPSTONE.get("code"))
+        page.get_by_label("up to twice as fast").check()
+        page.get_by_role("button", name="Measure it").click()
+        said = page.locator(".os-gpu-status")
+        sentence = "By this browser's clock the kernel “yours” took no"
+        expect(said).to_contain_text(sentence)
+    finally:
+        script.write_text(whole)
+
+
+def first_rung(listed: re.Match[str]) -> str:
+    """Of the rungs only the naive one: to translate the others takes seconds."""
+    return f" rungs: {json.dumps(json.loads(listed[1])[:1])}}}"
 
 
 def test_a_gpu_without_a_name_is_yours(site, visit) -> None:

@@ -10,7 +10,7 @@ from tools.common.readmes import build_project, files
 
 from .axe import wrong
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 LIB = Path(__file__).parents[2] / "lib"
 RIGHT = """from numba import cuda, float32

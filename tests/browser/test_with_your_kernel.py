@@ -279,7 +279,7 @@ HEARS = """() => {
 }"""
 
 
-@pytest.mark.parametrize("what", ["no WebGPU", "no adapter", "lost", "hung"])
+@pytest.mark.parametrize("what", ["no WebGPU", "no adapter", "lost"])
 def test_a_gpu_that_fails_is_one_sentence(site, visit, what: str) -> None:  # noqa: F811
     before, sentence = FAILURES[what][:2]
     page = visit(site / "en.html", before)

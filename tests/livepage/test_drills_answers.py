@@ -128,7 +128,8 @@ ENGLISH = {  # what is typed, and its value; None if it is not a number
     "exp(2)^3": exp(6), "e⁻¹⁰ + 1": exp(-10) + 1, "1/e": exp(-1),
     "√2": 2**0.5, "√4": 2, "sqrt(2)/2": 0.5**0.5, "sqrt 4": 2,
     "log(8)": log(8), "ln(e)": 1, "log2(8)": 3, "log₂8": 3, "log10(1000)": 3,
-    "pi": np.pi, "π": np.pi, "harmonic(3)": 11 / 6, "abs(-3)": 3, "floor(2.7)": 2,
+    "pi": np.pi, "π": np.pi, "harmonic(3)": 11 / 6, "H_3": 11 / 6, "H(3)": 11 / 6, "2H_{3}": 11 / 3,
+    "abs(-3)": 3, "floor(2.7)": 2,
     "2(3+1)": 8, "[1+1]*2": 4, "1 + 2 × 3 ÷ 4 − 5 · 6": 2.5 - 30,
     # powers of ten, hexadecimal, fractions, shares
     "1e3": 1000, "1e+03": 1000, "1e-03": 0.001, "2e3": 2000,
@@ -547,7 +548,7 @@ def test_the_answer_rounded_too_far_is_close_and_no_mistake(d: Drill) -> None:
     right, stated = float(data["goal"]["value"]), KINDS[d.kind].rule(d)
     if stated.kind != "digits":
         return
-    for digits in range(1, stated.count):
+    for digits in range(2, stated.count):  # one digit is a guess
         outcome = KINDS["numeric"].mark(data, f"{right:.{digits}g}")
         if outcome["passed"]:
             assert float(f"{right:.{digits}g}") == pytest.approx(right, rel=0.01)
@@ -555,6 +556,25 @@ def test_the_answer_rounded_too_far_is_close_and_no_mistake(d: Drill) -> None:
         assert outcome["near"] in ("digits", "side"), digits
         said = " ".join(KINDS[d.kind].feedback(d, data, outcome, Visit())[0])
         assert "Close." in said and asked(stated) in said
+
+
+@of_kind("numeric")
+def test_what_is_nearer_to_a_close_number_is_no_less_close(d: Drill) -> None:
+    data = payload(d)
+    goal, stated = data["goal"], KINDS[d.kind].rule(d)
+    if stated.kind != "digits":
+        return
+    for sign in (-1, 1):
+        shares = [sign * share / 1000 for share in range(1, 150)]
+        typed = {
+            f"{goal['value'] * (1 + s):.{n}g}" for s in shares for n in range(1, 7)
+        }
+        away = sorted(typed, key=lambda text: abs(float(text) - goal["value"]))
+        away = [text for text in away if sign * (float(text) - goal["value"]) > 0]
+        outcomes = [KINDS["numeric"].mark({**data, "wrong": []}, text) for text in away]
+        close = [bool(o["passed"] or o.get("near")) for o in outcomes]
+        far = dict(zip(away, close, strict=True))
+        assert close == sorted(close, reverse=True), far
 
 
 def test_a_mistake_is_named_by_one_digit_only_if_it_is_that_digit() -> None:
@@ -804,7 +824,7 @@ def test_an_empty_cell_is_not_called_unreadable() -> None:
 def test_who_rounds_on_the_way_is_told_to_keep_more_digits(v8: MiniRacer) -> None:
     rows = [list(row) for row in payload(bank()["bank-trace"])["rows"]]
     rows[2][3] = "13.16"  # 0.14 · 17.31 + 10.74, each rounded as it is asked for
-    assert "Keep more digits" in repr(check("bank-trace", rows))
+    assert "keep more digits" in repr(check("bank-trace", rows))
     assert mark_both(v8, bank()["bank-trace"], [rows])[0]["near"] == "rough"
 
 

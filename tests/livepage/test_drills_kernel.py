@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import test_drills_code as programs
 
 import marking
 from blocksim import cuda, float32
 from livepage.drills import notebook
 from livepage.drills.bank import bank, read
 from livepage.drills.entry import Drill
+from livepage.drills.grade import is_unexplained
 from livepage.drills.kind import hint_of as earned
 from livepage.drills.kinds.code import cases as code
 from livepage.drills.kinds.kernel import grader as kernel_grader
@@ -127,6 +129,40 @@ def test_the_same_mistake_in_another_layout_earns_its_hint_too() -> None:
     backwards = backwards.replace("tile[(t + 1)", "tile[B - 1 - (t + 1)")
     report = run(backwards)
     assert report["word"] == "raceEarly" and report["slip"] == 0
+
+
+def test_the_barrier_is_blamed_and_not_the_race_that_follows_from_it() -> None:
+    some = DRILL.get("code").replace(
+        "    cuda.syncthreads()", "    if t < 2:\n        cuda.syncthreads()"
+    )
+    report = run(some)
+    assert (report["word"], report["nudge"]) == ("kernelBarrier", "barrierForAll")
+    assert not is_unexplained(report)
+    twice = "    if t < 2:\n        cuda.syncthreads()\n    else:\n        cuda.syncthreads()"
+    report = run(DRILL.get("code").replace("    cuda.syncthreads()", twice))
+    assert (report["word"], report["nudge"]) == ("kernelBarriers", "barrierForAll")
+
+
+def test_a_kernel_without_tiles_is_told_to_share() -> None:
+    d = Drill(DRILL.id, "kernel", "99-test.yml", {**DRILL.fields, "most": 1.25})
+    lavish = DRILL.get("code").replace("tile[t] = x[i]", "tile[t] = max(x[i], x[i])")
+    assert "nudge" not in run(lavish, d)
+    d = bank()["tiled-attention"]
+    [without] = [
+        programs.source(d.id, e)
+        for e in programs.PROGRAMS[d.id]
+        if e.get("code", "").count("values")
+    ]
+    report = run(without, d)
+    assert (report["word"], report["nudge"]) == ("kernelTraffic", "notShared")
+
+
+def test_a_number_that_is_none_is_told_so() -> None:
+    undefined = DRILL.get("code").replace(
+        "y[i] = tile", "y[i] = (math.inf - math.inf) * tile"
+    )
+    assert run("import math\n" + undefined)["nudge"] == "nan"
+    assert run(DRILL.get("starter"))["nudge"] == "kernelNudge"
 
 
 def test_every_mutant_earns_its_hint_and_a_fault_brings_its_log() -> None:

@@ -63,8 +63,29 @@ def test_a_verdict_echoes_hints_and_offers_the_solution() -> None:
     assert not first
     assert "I read 8.3679." in repr(first) and "old maximum" in repr(first)
     assert "show=True" not in repr(first)
-    assert "show=True" in repr(check("rescale-hard", 70))
+    assert "show=True" in repr([check("rescale-hard", n) for n in (70, 71)])
     assert check("rescale-hard", 2.3152)
+
+
+def test_the_solution_is_offered_after_the_hints() -> None:
+    named = [
+        repr(check("rescale-hard", text)) for text in ("7 + 2", "7 + 4 + 3", "7 + 2")
+    ]
+    assert ["hint=True" in said for said in named] == [False, True, True]
+    assert not [said for said in named if "show=True" in said]
+    hints = bank()["rescale-hard"].get("hints")
+    shown = ["show=True" in repr(check("rescale-hard", hint=True)) for _ in hints]
+    assert shown == [False] * (len(hints) - 1) + [True]
+
+
+def test_an_error_is_no_value() -> None:
+    assert "An error is no number" in repr(check("naive-low", "Error "))
+    assert "I cannot read that" in repr(check("naive-low", "terror"))
+
+
+def test_what_is_too_small_for_a_float_is_read_as_nearly_0() -> None:
+    assert "I read ≈ 0." in repr(check("smallest-sum", "e^-800"))
+    assert "I read 4.9407" not in repr(check("smallest-sum", "e^-800"))
 
 
 def test_the_solution_is_offered_once_and_not_after_a_pass() -> None:
@@ -335,7 +356,9 @@ def test_the_right_function_passes_and_says_why() -> None:
 @pytest.mark.parametrize(
     ("function", "said"),
     [
-        (lambda m, l, block: None, "Expected `m, ℓ`, got `None`"),
+        (lambda m, l, block: None, "Your function returns nothing"),
+        (lambda m, l, block: (m, max(l)), "A single number stands where several are"),
+        (lambda m, l, block: (m, block - m), "You calculate with a whole list at once"),
         (lambda m, l, block: (1, 2, 3), "Expected `m, ℓ`, got `1, 2, 3`"),
         (lambda m, l, block: m / 0, "`ZeroDivisionError: float division by zero`"),
         (lambda m, l, block: (max(m, *block), nan), "ℓ, yours"),

@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from py_mini_racer import MiniRacer
 from test_drills_answers import graders, mark_both
 
+from livepage import yml
 from livepage.drills import check
 from livepage.drills.bank import WRITTEN, bank
 from livepage.drills.kind import hint_of as earned
@@ -15,7 +15,7 @@ from livepage.drills.payload import payload
 from livepage.drills.words import in_language
 
 FILE = Path(__file__).parents[1] / "data" / "answers.yml"
-ANSWERS = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+ANSWERS = yml.read(FILE)
 OWN = [id for id, d in bank().items() if "points" in d.fields]
 MARKED = [id for id, d in bank().items() if d.kind not in WRITTEN and id not in OWN]
 VERDICTS = {"right", "close", "mistake", "not it", "ask"}

@@ -112,7 +112,7 @@ def test_what_a_cell_prints_fits_beside_the_margin(site):
 
 def test_no_page_is_heavy(site, html):
     """In kB, compressed, fonts included."""
-    weights = {name: weight(html / name) for name in site}
+    weights = {name: weight(html / name, page) for name, page in site.items()}
     assert {name: kB for name, kB in weights.items() if kB > 300} == {}
 
 

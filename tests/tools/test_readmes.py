@@ -144,6 +144,7 @@ def html(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "html"
 
 
+@pytest.mark.slow
 def test_the_readme_s_page_and_what_is_added_to_it_are_built(html: Path) -> None:
     page = (html / "index.html").read_text("utf-8")
     assert 'data-label="threads in a block"' in page
@@ -154,6 +155,7 @@ def test_the_readme_s_page_and_what_is_added_to_it_are_built(html: Path) -> None
             assert not OURS.search(file.read_text("utf-8")), file
 
 
+@pytest.mark.slow
 def test_a_chapter_a_figure_and_a_drill_are_added_in_few_places(html: Path) -> None:
     """What is new and one line where it is shown; a toctree knows the chapter."""
     assert [text.count("\n") for text in FIGURE.values()] == [4]  # a cell of one line

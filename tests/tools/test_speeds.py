@@ -14,12 +14,23 @@ from tools.testing import speeds
 SLOW = {"tests/test_a.py::x": 3.0, "tests/test_a.py::y": 1.5, "tests/test_b.py::z": 9.0}
 
 
-def test_the_quick_run_takes_the_quickest_slow_test_of_each_file() -> None:
-    assert speeds.left_out(SLOW, set()) == {"tests/test_a.py::x"}
+def test_the_quick_run_takes_a_slow_test_of_each_file_if_it_is_not_very_slow() -> None:
+    assert speeds.left_out(SLOW, set()) == {"tests/test_a.py::x", "tests/test_b.py::z"}
 
 
 def test_the_quick_run_takes_every_test_of_a_file_whose_sources_changed() -> None:
-    assert speeds.left_out(SLOW, {"tests/test_a.py"}) == set()
+    assert speeds.left_out(SLOW, {"tests/test_a.py", "tests/test_b.py"}) == set()
+
+
+def test_the_quick_run_leaves_out_what_is_marked_unless_its_sources_changed() -> None:
+    def item(test: str, *marks: str) -> SimpleNamespace:
+        return SimpleNamespace(
+            nodeid=test, get_closest_marker=lambda name: name in marks
+        )
+
+    items = [item("tests/a.py::x", "slow"), item("tests/a.py::y", "browser")]
+    assert speeds.marked(items, set()) == {"tests/a.py::x"}
+    assert speeds.marked(items, {"tests/a.py"}) == set()
 
 
 def test_the_longest_file_comes_first_and_each_stays_together() -> None:

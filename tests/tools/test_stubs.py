@@ -126,11 +126,13 @@ def errors(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", ["first.py", "readme.py", "book.py"])
 def test_what_a_readme_shows_type_checks(program: str, errors: dict) -> None:
     assert errors[program] == []
 
 
+@pytest.mark.slow
 def test_each_wrong_line_is_an_error(errors: dict) -> None:
     start = START.count("\n") + 1
     wrong = [(start + number, code) for number, (_, code) in enumerate(WRONG)]

@@ -172,6 +172,7 @@ def digest_of(value: object) -> str:
     return hashlib.sha256(json.dumps(value).encode()).hexdigest()[:16]
 
 
+@cache
 def code_only(source: str) -> str:
     """Return a program without comments, docstrings and layout."""
     tree = ast.parse(source)

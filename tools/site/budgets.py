@@ -140,9 +140,12 @@ def _build(folder: Path) -> float:
     return time.perf_counter() - start
 
 
-def weight(page: Path) -> float:
-    """Return the kB that a page loads, compressed as by a server, fonts included."""
-    soup = BeautifulSoup(page.read_text("utf-8"), "html.parser")
+def weight(page: Path, soup: BeautifulSoup | None = None) -> float:
+    """Return the kB that a page loads, compressed as by a server, fonts included.
+
+    A caller that has parsed the page may hand it over.
+    """
+    soup = soup or BeautifulSoup(page.read_text("utf-8"), "html.parser")
     names = [tag.get("src") for tag in soup.select("script[src], img[src]")]
     names += [tag.get("href") for tag in soup.select('link[rel~="stylesheet"]')]
     files = {page.parent / n.split("?")[0] for n in names if not n.startswith("data:")}

@@ -1,10 +1,13 @@
 """Selects the tests of the quick run: a pytest plugin, and the durations it reads.
 
 `tests/durations.json` lists the tests that take half a second or longer. The quick run
-takes every test that is not listed, the quickest listed test of each file, and every test
-of a file whose sources have changed since the last full run that was green.
+takes every test that is not listed, the quickest listed test of each file if that takes
+two seconds at most, and every test of a file whose sources have changed since the last
+full run that was green. The durations are of the tests' bodies: a test whose fixture takes
+long is marked `slow`, and left out like those that are listed.
 """
 
+import gc
 import json
 import re
 import subprocess
@@ -23,6 +26,7 @@ MEASURED = BUILD / "durations.json"  # of every test of the last run
 RESULTS = BUILD / "results.json"  # of the last run: counts, and the ids that failed
 GREEN = BUILD / "green.json"  # the digests of the sources at the last green full run
 SLOW = 0.5  # seconds
+SAMPLE = 2.0  # seconds that the quick run has for a slow test of each file
 # A test that is not listed counts as slow only if it takes this many times as long, at the
 # pace of the whole run, and does so twice: the machine may have been busy.
 GROWN = 10
@@ -68,7 +72,8 @@ def left_out(slow: dict[str, float], changed: set[str]) -> set[str]:
         test
         for file, tests in files.items()
         if file not in changed
-        for _, test in sorted(tests)[1:]
+        for i, (seconds, test) in enumerate(sorted(tests))
+        if i or seconds > SAMPLE
     }
 
 
@@ -149,6 +154,18 @@ def store() -> int:
 # ---- the plugin
 
 
+def pytest_configure() -> None:
+    """Look for no garbage while tests are collected: that takes half of the time."""
+    gc.disable()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop() -> None:
+    """Look for garbage again, but not among the collected tests, which all stay."""
+    gc.freeze()
+    gc.enable()
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--quick", metavar="FILES", help="the quick run; of these files, all tests"
@@ -161,11 +178,18 @@ def pytest_collection_modifyitems(
     """Deselect what the quick run leaves out, and start with the longest files."""
     slow, changed = stored(), config.getoption("--quick")
     if changed is not None:
-        out = left_out(slow, set(changed.split(",")))
+        files = set(changed.split(","))
+        out = left_out(slow, files) | marked(items, files)
         config.hook.pytest_deselected(items=[i for i in items if i.nodeid in out])
         items[:] = [item for item in items if item.nodeid not in out]
     if not config.getoption("--shuffle", None):
         longest_files_first(items, slow)
+
+
+def marked(items: list[pytest.Item], changed: set[str]) -> set[str]:
+    """Return the tests marked `slow`, but for those of changed files."""
+    slow = {item.nodeid for item in items if item.get_closest_marker("slow")}
+    return {test for test in slow if file_of(test) not in changed}
 
 
 def longest_files_first(items: list[pytest.Item], slow: dict[str, float]) -> None:

@@ -18,6 +18,7 @@ from livepage.drills.words import word
 
 SLACK = 1e-9  # relative error of computing in floats
 NEARLY = 1e-2  # relative error of rounding intermediate results
+SHORT = 5e-2  # the farthest that a rounded answer may be off
 WORTH_ROUNDING = 1000  # nobody rounds a smaller count
 # How people shorten a number. Nobody truncates to a single digit.
 ROUNDINGS = [decimal.ROUND_HALF_UP, decimal.ROUND_HALF_EVEN, decimal.ROUND_DOWN]
@@ -70,27 +71,41 @@ def goal(value: float, rule: Rule) -> dict[str, Any]:
     -------
     dict
         ``low`` and ``high``, the ends of the accepted range; ``rounded``, the values
-        that are right to fewer digits than required; ``nearly``, the largest error from
-        rounding intermediate results; ``unsafe``, the end of the range on the wrong side
-        of a limit; ``counted``, whether the answer is a count. If the value is not
-        finite, only ``value``.
+        that are right to fewer digits than required; ``short``, the largest error of a
+        number typed with fewer digits; ``nearly``, the largest error of a close number;
+        ``unsafe``, the end of the range on the wrong side of a limit; ``counted``,
+        whether the answer is a count. If the value is not finite, only ``value``.
+
+        Of digits, each number that is nearer than a close one is close as well. So one
+        digit is rarely enough: 0.5 is far from 0.475.
     """
     if not math.isfinite(value):
         return {"value": str(float(value))}
     slack = SLACK * abs(value)
     low, high = _around(value, rule)
+    rounded = sorted(set(_rounded(value, rule)))
+    nearly, short = NEARLY * abs(value) if rule.count else 0.0, SHORT * abs(value)
+    if rule.kind == "digits":
+        two = [abs(value - number) for number in rounded if _has_two_digits(number)]
+        nearly = short = max([nearly, *(gap for gap in two if gap <= short)])
+        rounded = [number for number in rounded if abs(value - number) <= short]
     result = {
         "value": float(value),
         "low": low - slack,
         "high": high + slack,
-        "rounded": sorted(set(_rounded(value, rule))),
-        "nearly": NEARLY * abs(value) if rule.count else 0.0,
+        "rounded": rounded,
+        "short": short,
+        "nearly": nearly,
         "counted": rule.kind == "whole",
     }
     if rule.side:
         unit = _unit(value, rule)
         result["unsafe"] = value + (unit if rule.side == "below" else -unit)
     return result
+
+
+def _has_two_digits(value: float) -> bool:
+    return len(Decimal(repr(value)).normalize().as_tuple().digits) > 1
 
 
 def safe(value: float, rule: Rule, digits: int) -> float:

@@ -60,11 +60,26 @@ WORDS = {
 }
 
 
+# How the errors of arithmetic with a list begin, in CPython and in MicroPython.
+ON_LISTS = (
+    "unsupported",
+    "must be real number",
+    "can't convert",
+    "can't multiply",
+    "can only concatenate",
+)
+
+
+# The class that stands in for a list where a drill counts how often it is read.
+STAND_IN = "'Tape'"
+
+
 def raised(error: BaseException) -> dict:
     """Return the fault of an exception raised by the code or by a rule of the drill."""
     if isinstance(error, Changed):
         return new_fault("changed", "", "changed")
     trace, kind, text = traceback(error), type(error).__name__, str(error)[:400]
+    text = text.replace(STAND_IN, "'list'")
     line = last_line(trace)
     if kind == "AssertionError" and text and innermost(trace, DRIVE):
         fault = new_fault("rule", text, "rule", said=text[:1].upper() + text[1:])
@@ -86,12 +101,41 @@ def thrown(kind: str, text: str, line: int | None) -> dict:
     else:
         named = as_code(kind + ": " + text if text else kind)
         word = "raisedAt" if line else "raised"
+        if kind == "TypeError" and is_single(text):
+            word = "single"
         fault = new_fault("raised", text, word, error=named, line=line)
     if MICROPYTHON and (kind == "ImportError" or text.startswith("*x must be")):
         fault["nudge"] = "small"
-    if kind == "NameError" and names_math(text):
-        fault["nudge"] = "toImport"
+    nudge = advice(kind, text)
+    if nudge:
+        fault["nudge"] = nudge
     return fault
+
+
+def advice(kind: str, text: str) -> str:
+    """Return the key of a sentence on how to avoid an error, or ""."""
+    if kind == "NameError" and names_math(text):
+        return "toImport"
+    if kind == "TypeError" and on_list(text):
+        return "listAtOnce"
+    if kind == "AttributeError" and text.startswith("'list' object"):
+        return "arrayMethod"
+    if kind == "IndexError" and text.startswith("list"):
+        return "noPlace"
+    return "divideZero" if kind == "ZeroDivisionError" else ""
+
+
+def on_list(text: str) -> bool:
+    """Say whether an error is about arithmetic with a list as if it were a number."""
+    named = "list" in text or "sequence" in text
+    return named and any([text.startswith(way) for way in ON_LISTS])
+
+
+def is_single(text: str) -> bool:
+    """Say whether an error means a number where several were expected."""
+    kinds = ("int", "float")
+    named = [k for k in kinds if k + "' object" in text or "iterable " + k in text]
+    return "iterable" in text and len(named) > 0
 
 
 def names_math(text: str) -> bool:

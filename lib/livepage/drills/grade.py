@@ -9,8 +9,8 @@ sentence).
 
 The page reads ``grading.json`` as well. Its "rules" are tried in order; each has the facts
 that an outcome must have and the keys of its reply. A fact in "free" means that the
-outcome is no miss. "untried" holds the first letters of a fault's key for code that did
-not run.
+outcome is no miss. "explained" holds the faults whose own sentence is a hint. "untried"
+holds the first letters of a fault's key for code that did not run.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def is_unexplained(outcome: Mapping[str, Any]) -> bool:
     named = outcome.get("slip", outcome.get("hint")) is not None
     broke = outcome.get("fault") == "raised"
     broke = broke or outcome.get("word", "").startswith(tuple(GRADING["untried"]))
-    return not named and not (broke and not outcome.get("case"))
+    told = outcome.get("word") in GRADING["explained"]
+    return not (named or told or (broke and not outcome.get("case")))
 
 
 def facts(outcome: Mapping[str, Any]) -> set[Any]:
@@ -112,16 +113,20 @@ class Visit:
         return earned
 
     def lines(self, drill: Drill) -> list[Any]:
-        """Return the released hints and, once after two misses, the offered solution."""
+        """Return the released hints and, after two misses, the way to more help.
+
+        That is the next hint as long as there is one, and then, once, the solution.
+        """
         texts = staged(drill)
         lines: list[Any] = [
             [Say("hintOf", {"n": n, "all": len(texts)}, around="*{}.*"), text]
             for n, text in enumerate(texts[: self.hints], 1)
         ]
-        if self.misses >= 2 and not self.offered and not self.passed:
-            self.offered = True
-            lines.append(Say("howShow", {"id": drill.id}))
-        return lines
+        if self.misses < 2 or self.offered or self.passed:
+            return lines
+        self.offered = self.hints >= len(drill.fields.get("hints", []))
+        key = "howShow" if self.offered else "howHint"
+        return [*lines, Say(key, {"id": drill.id})]
 
 
 def staged(drill: Drill) -> list[Any]:

@@ -15,7 +15,7 @@ from typing import Any
 
 from livepage.drills.entry import Drill
 from livepage.drills.exactness import Rule, asked
-from livepage.drills.expression import evaluate
+from livepage.drills.expression import LEAST, evaluate
 from livepage.drills.grade import Earned, Outcome, Visit
 from livepage.drills.values import brief, plain
 from livepage.drills.words import Say, in_language, word, write
@@ -219,7 +219,9 @@ def hint_of(drill: Drill, outcome: Mapping[str, Any]) -> Any:
 
 def readings(values: Sequence[float]) -> dict[str, str]:
     """Return one or two readings of an answer as slots of a sentence."""
-    return dict(zip("ab", map(show, values)))
+    return dict(
+        zip("ab", ["≈ 0" if value == LEAST else show(value) for value in values])
+    )
 
 
 def lettered(lines: Sequence[str], letters: str) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from livepage.drills.expression import Reading, read, uncounted
+from livepage.drills.expression import LEAST, Reading, read, uncounted
 from livepage.drills.grade import GRADING, Outcome
 
 Payload = Mapping[str, Any]
@@ -21,7 +21,6 @@ Goal = Mapping[str, Any]
 EQUAL = GRADING["shares"]["equal"]  # rounding of floats
 ALIKE = GRADING["shares"]["alike"]  # rounding of intermediate results
 ROUGHLY = GRADING["shares"]["roughly"]  # the farthest that a rounded mistake may be off
-SHORT = GRADING["shares"]["short"]  # the farthest that a rounded answer may be off
 SINGLE = GRADING["shares"]["single"]  # ROUGHLY for one digit, which fits many numbers
 
 UNREADABLE: Outcome = {"passed": False, "unreadable": True}
@@ -42,7 +41,8 @@ def mark(
     try:
         readings = read(text, names)
     except ValueError:
-        return UNREADABLE
+        said = text.strip().lower()
+        return {**UNREADABLE, "stops": True} if said == "error" else UNREADABLE
     outcomes = [judge(goal, wrong, reading) for reading in readings[:2]]
     first, last = outcomes[0], outcomes[-1]
     if first["passed"] or len(outcomes) == 1:
@@ -62,7 +62,8 @@ def judge(goal: Goal, wrong: Sequence[Any], reading: Reading) -> Outcome:
     value = reading.value
     if hits(goal, value):
         return {"passed": True, "read": [value]}
-    exact = _only(i for i, slip in enumerate(wrong) if same(value, slip))
+    kept = 0.0 if value == LEAST else value  # as a float keeps it
+    exact = _only(i for i, slip in enumerate(wrong) if same(kept, slip))
     near = _near(goal, reading, exact is not None)
     if near is None:
         hint = exact if exact is not None else mistake(goal, wrong, reading)
@@ -116,7 +117,7 @@ def _is_short(goal: Goal, reading: Reading) -> bool:
     """
     value, unit = reading
     right = goal["value"]
-    if abs(value - right) <= min(unit / 2, SHORT * abs(right)):
+    if abs(value - right) <= min(unit / 2, goal["short"]):
         return True
     rounds = unit > 0 or goal["nearly"] > 0
     return rounds and any(same(value, short) for short in goal["rounded"])

@@ -12,7 +12,7 @@ const CONSTANTS = {
 };
 const FUNCTIONS = { ln: Math.log, harmonic };
 for (const name of READING.functions) FUNCTIONS[name] = Math[name];
-const LEAST = 5e-324; // stands for what is too small for a float, and still is not 0
+export const LEAST = 5e-324; // stands for what is too small for a float, and still is not 0
 const EULER_GAMMA = 0.5772156649015329;
 
 /** 1 + 1/2 + … + 1/n, at once for any n. */

@@ -4,6 +4,7 @@
 import { quantities } from "livepage/drills";
 
 import { show } from "../../numbers.mjs";
+import { LEAST } from "./expression.mjs";
 import { replies } from "./grade.mjs";
 import { scoreCard } from "./kernel.mjs";
 import { fromBank, make, marked, sentence } from "./words.mjs";
@@ -31,7 +32,10 @@ export function tell(drill, outcome) {
 }
 
 /** What an answer may mean, for the slots of a sentence: one value or two. */
-const readingsOf = ([a, b]) => ({ a: show(a), b: show(b) });
+const readingsOf = ([a, b]) => ({ a: shown(a), b: shown(b) });
+
+/** A value; of what is too small for a float, that it is nearly 0. */
+const shown = (value) => (value === LEAST ? "≈ 0" : show(value));
 
 /** Why an answer is close, or the hint it earns, else the kind's nudge, as HTML. */
 function reply({ word, data, kind }, outcome) {

@@ -16,7 +16,8 @@ export const isMiss = (outcome) => !GRADING.free.some((fact) => holds(outcome, f
 export function isUnexplained({ slip, hint, fault, word = "", case: reached }) {
   const broke =
     fault === "raised" || GRADING.untried.some((begin) => word.startsWith(begin));
-  return (slip ?? hint ?? null) === null && !(broke && !reached);
+  const named = (slip ?? hint ?? null) !== null || GRADING.explained.includes(word);
+  return !named && !(broke && !reached);
 }
 
 /** The words an answer earns; "hint" and "nudge" are the drill's own. */

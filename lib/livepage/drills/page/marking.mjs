@@ -2,7 +2,7 @@
 
 import { number } from "../../numbers.mjs";
 import GRADING from "../grading.json" with { type: "json" };
-import { readings, uncounted } from "./expression.mjs";
+import { LEAST, readings, uncounted } from "./expression.mjs";
 
 const SHARES = GRADING.shares; // marking.py says what each is for
 
@@ -18,7 +18,8 @@ export function mark(goal, wrong, names, answer, nouns = []) {
   try {
     read = readings(text, names);
   } catch {
-    return UNREADABLE;
+    const said = text.trim().toLowerCase();
+    return said === "error" ? { ...UNREADABLE, stops: true } : UNREADABLE;
   }
   read = read.slice(0, 2);
   const outcomes = read.map((reading) => judge(goal, wrong, reading));
@@ -36,7 +37,8 @@ export function mark(goal, wrong, names, answer, nouns = []) {
 function judge(goal, wrong, reading) {
   const { value } = reading;
   if (hits(goal, value)) return { passed: true, read: [value] };
-  const exact = only(wrong.map((slip) => same(value, slip)));
+  const kept = value === LEAST ? 0 : value; // as a float keeps it
+  const exact = only(wrong.map((slip) => same(kept, slip)));
   let near = nearness(goal, reading, exact !== null);
   let hint = exact;
   if (near === null) {
@@ -80,8 +82,7 @@ function nearness(goal, reading, listed) {
 /** Whether a value is the answer with too few digits, in whatever unit. */
 function isShort(goal, { value, unit }) {
   const right = goal.value;
-  const gap = Math.abs(value - right);
-  if (gap <= Math.min(unit / 2, SHARES.short * Math.abs(right))) return true;
+  if (Math.abs(value - right) <= Math.min(unit / 2, goal.short)) return true;
   const rounds = unit > 0 || goal.nearly > 0;
   return rounds && goal.rounded.some((short) => same(value, short));
 }

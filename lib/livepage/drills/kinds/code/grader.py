@@ -23,6 +23,7 @@ from livepage.drills.values import (
     fingerprint,
     finite,
     is_number,
+    leaves,
     look_alike,
     pack,
     plain,
@@ -87,9 +88,9 @@ def play(function: object, drive: object, args: dict, most: int, beat: object) -
     dict
         ``rows``, of numbers and lists, and ``fault``, the exception's fault or None.
     """
-    rows = []
+    rows, results = [], []
     try:
-        for row in drive(watched(function), **unpack(args)):
+        for row in drive(watched(function, results), **unpack(args)):
             beat()
             rows.append(plain(row, 0))
             if len(rows) > most:
@@ -97,17 +98,24 @@ def play(function: object, drive: object, args: dict, most: int, beat: object) -
     except BaseException as error:
         if type(error).__name__ == "OutOfTime":
             raise
-        return {"rows": pack(rows), "fault": raised(error)}
+        fault = raised(error)
+        if fault["word"] == "unusable" and results and results[0] is None:
+            fault["word"] = "noReturn"
+        return {"rows": pack(rows), "fault": fault}
     return {"rows": pack(rows), "fault": None}
 
 
-def watched(function: object) -> object:
-    """Wrap a function so that it raises if a list passed to it is changed."""
+def watched(function: object, results: list) -> object:
+    """Wrap a function so that it raises if a list passed to it is changed.
+
+    Its last result is kept in ``results``.
+    """
 
     def call(*args, **named):
         lists = [arg for arg in args if isinstance(arg, list)]
         before = [copied(arg) for arg in lists]
         result = function(*args, **named)
+        results[:] = [result]
         # Packed, because in MicroPython a list with a NaN does not equal its copy.
         if pack(lists) != pack(before):
             raise Changed
@@ -217,15 +225,22 @@ def compare(row: object, expected: list, tolerance: float, names: list) -> dict 
         value = ", ".join([brief(cell) for cell in cells[:6]]) or "()"
         form = [shape(cell, name) for cell, name in zip(expected, names)]
         word = "shapeNumber" if form == ["#" + names[0] + "#"] else "shape"
+        word = "noReturn" if cells == ["None"] else word
         parts = as_code(", ".join(form)).split("#")
         parts = [{"column": p} if i % 2 else p for i, p in enumerate(parts)]
         return new_fault("shape", value, word, value=as_code(value), form=parts)
     for column, (mine, right) in enumerate(zip(row, expected)):
         if not agree(mine, right, tolerance):
             fault = new_fault("differs", mine, "differsOnce")
-            fault.update({"column": column, "nudge": "codeNudge"})
+            nan = has_nan(mine) and not has_nan(right)
+            fault.update({"column": column, "nudge": "nan" if nan else "codeNudge"})
             return fault
     return None
+
+
+def has_nan(value: object) -> bool:
+    """Say whether nested lists hold a NaN."""
+    return any([leaf != leaf for leaf in leaves(value)])
 
 
 def alike(a: object, b: object) -> bool:

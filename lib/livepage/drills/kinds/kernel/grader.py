@@ -109,7 +109,7 @@ def play(make: object, case: dict, how: str, beat: object) -> dict:
     faults = [f.fields for f in report.faults if f.fields["kind"] != "float64"]
     outs = [arg for arg in zip(case["args"], arguments) if arg[0][1] == "out"]
     return {
-        "fault": simulator_fault(faults[0], case["block"]) if faults else None,
+        "fault": simulator_fault(cause(faults), case["block"]) if faults else None,
         "outs": {arg[0]: pack(value) for arg, value in outs},
         "benign": "benign" in [note.severity for note in report.notes],
         "bytes": moved_bytes(report, case, kernel.program.parameters),
@@ -120,6 +120,16 @@ def play(make: object, case: dict, how: str, beat: object) -> dict:
         "shuffles": uses(kernel, "shfl_"),
         "atomic": uses(kernel, "atomic"),
     }
+
+
+def cause(faults: list) -> dict:
+    """Return the first fault, or the one that explains it.
+
+    Threads that come to different barriers race as well, and the barrier is the cause.
+    """
+    parted = [fault for fault in faults if fault["kind"] in ("barrier", "barriers")]
+    parted = [fault for fault in parted if not among_lanes(fault)]
+    return parted[0] if faults[0]["kind"] == "race" and parted else faults[0]
 
 
 def player(make: object, cases: list) -> object:
@@ -375,7 +385,10 @@ def excess_traffic(played: dict, case: dict) -> dict | None:
     if case.get("most") is None or moved <= case["most"]:
         return None
     slots = {"bytes": moved, "ideal": case["ideal"], "most": case["most"]}
-    return new_fault("traffic", moved, "kernelTraffic", **slots)
+    fault = new_fault("traffic", moved, "kernelTraffic", **slots)
+    if not played["shared"]:
+        fault["nudge"] = "notShared"
+    return fault
 
 
 def excess_shared(played: dict, case: dict) -> dict | None:
@@ -431,7 +444,9 @@ def compare(name: str, value: list, expected: list, tolerance: float) -> dict | 
             )
             key = "elementUnwritten" if a is None else "elementDiffers"
             fault = new_fault("element", a or 0, key, what=as_code(what), **cells)
-            fault.update({"array": name, "index": index, "nudge": "kernelNudge"})
+            nan = a is not None and a != a and b == b
+            nudge = "nan" if nan else "kernelNudge"
+            fault.update({"array": name, "index": index, "nudge": nudge})
             return fault
     return None
 
@@ -472,7 +487,8 @@ def sign(played: dict, fault: dict | None) -> str:
     where += ["" if mine else fields.get("array"), fields.get("error")]
     number = fingerprint([part or "" for part in where])
     kind = "lane" if among_lanes(fields) else fields["kind"]
-    kind += "" if mine else " of an argument"
+    if not mine:
+        kind += " of %s" % (fields["array"] if kind == "index" else "an argument")
     if kind.startswith("race"):
         atomic = played.get("atomic")
         kind += " of atomics" if atomic else " of %s" % (fields["threads"],)
@@ -492,7 +508,7 @@ def mistake(signs: list, slips: list) -> int | None:
     matches = [
         k for k, slip in enumerate(slips) if same_mistake(signs, slip, same_sign)
     ]
-    if not matches:  # with another layout, the same race is at other elements
+    if not matches:  # with another layout, the same fault is at other elements
         matches = [
             k for k, slip in enumerate(slips) if same_mistake(signs, slip, same_kind)
         ]
@@ -513,8 +529,11 @@ def same_sign(a: str, b: str) -> bool:
 
 
 def same_kind(a: str, b: str) -> bool:
-    """Say whether two signs are equal, or show the same kind of race or barrier fault."""
-    if a.startswith("krace") or a.startswith("kbarrier"):
+    """Say whether two signs are equal, or the same but for the threads and the element.
+
+    That is enough for races, for barriers, and for an index beyond an argument.
+    """
+    if any([a.startswith(kind) for kind in ("krace", "kbarrier", "kindex of")]):
         return parts_of(a)[0] == parts_of(b)[0]
     return same_sign(a, b)
 
@@ -558,6 +577,8 @@ def simulator_fault(fields: dict, block: list) -> dict:
         slots["said"] = said[:1].upper() + said[1:]
     fault = new_fault("kernel", fields["text"], key, **slots)
     fault.update({"line": fields.get("line"), "fields": fields})
+    if key in ("kernelBarrier", "kernelBarriers"):
+        fault["nudge"] = "barrierForAll"
     return fault
 
 

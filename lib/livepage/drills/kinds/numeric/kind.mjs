@@ -1,7 +1,7 @@
 // A number: how the page reads it and marks it.
 
 import { show } from "../../../numbers.mjs";
-import { evaluate } from "../../page/expression.mjs";
+import { LEAST, evaluate } from "../../page/expression.mjs";
 import { mark as markNumber } from "../../page/marking.mjs";
 
 export const mark = ({ goal, wrong, names, nouns }, answer) =>
@@ -28,5 +28,6 @@ function echo(drill, input) {
     // half-typed expressions are no fault
   }
   const bare = /^\s*[-−]?\d*[.]?\d*\s*$/.test(input.value);
-  output.value = value === null || bare ? "" : `= ${show(value)}`;
+  const shown = value === LEAST ? "≈ 0" : `= ${show(value)}`;
+  output.value = value === null || bare ? "" : shown;
 }
