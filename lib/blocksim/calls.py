@@ -20,7 +20,6 @@ from .types import (
     FLOATS,
     MEMORY_BITS,
     SIZES,
-    SMALL,
     TWO,
     UNSIGNED,
     WHOLE_BITS,
@@ -29,7 +28,9 @@ from .types import (
     is_integer,
     is_number,
     is_tuple,
+    of_divmod,
     of_math,
+    single,
     unified,
 )
 from .values import Closure, Function, Refusal, Typed, Value, constant, joined, signed
@@ -372,9 +373,9 @@ class Calls:
         if digits is None:
             self.compiler.double(node.line, "round is computed in float64")
             return Value("int64")
-        raise Refusal(
-            node.line, "round to digits has no place in a kernel", declined="small"
-        )
+        self.integer(node, digits, "the number of digits")
+        self.compiler.double(node.line, "round is computed in float64")
+        return Value(single(value.kind))
 
     def call_pow(self, node: Node, name: str) -> Value:
         a, b = self.numbers(node, "x", "y")
@@ -382,13 +383,12 @@ class Calls:
 
     def call_divmod(self, node: Node, name: str) -> Value:
         a, b = self.numbers(node, "x", "y")
-        if "bool" in (a.kind, b.kind) or unified(a.kind, b.kind) in FLOATS:
-            raise Refusal(
-                node.line, "divmod takes whole numbers here", "x // y, x % y", "small"
-            )
-        quotient = self.operate(node, "//", a, b)
-        pair = Value(("tuple", quotient.kind, quotient.kind))
-        pair.parts = [quotient, self.operate(node, "%", a, b)]
+        kind = of_divmod(a.kind, b.kind)
+        pair = Value(("tuple", kind, kind))
+        if kind == "float64" and not (a.fixed and b.fixed):
+            self.compiler.double(node.line, "divmod is computed in float64")
+        if kind not in FLOATS:
+            pair.parts = [Value(kind, bits=max(v.bits, 1)) for v in (a, b)]
         return pair
 
     def call_math(self, node: Node, name: str) -> Value:
@@ -406,8 +406,10 @@ class Calls:
                     "no names of parameters" if node.keywords else "no such numbers"
                 )
             raise Refusal(node.line, f"math.{name} takes {message}")
+        if name == "ldexp":
+            self.integer(node, values[1], "an exponent")
         fixed = name in FOLDED and not [v for v in values if not v.fixed]
-        if kind == "float64" and not fixed:
+        if "float64" in (kind, kind[1]) and not fixed:
             self.compiler.double(
                 node.line, f"math.{name} of {values[0].kind} is computed in float64"
             )
@@ -646,17 +648,13 @@ class Calls:
             return Value(self.one_of(node, name, BITS[name], value.kind))
         if name == "cbrt":
             (value,) = self.numbers(node, "x")
-            kind = (
-                "float64"
-                if value.kind not in SMALL + ("float16", "float32")
-                else ("float32")
-            )
+            kind = single(value.kind)
             self.note_double(node, kind, name)
             return Value(kind)
         if name == "fma":
             values = self.numbers(node, "a", "b", "c")
-            wide = [v for v in values if v.kind not in SMALL + ("float16", "float32")]
-            kind = "float64" if wide else "float32"
+            kinds = [single(v.kind) for v in values]
+            kind = "float64" if "float64" in kinds else "float32"
             self.note_double(node, kind, name)
             return Value(kind)
         return self.call_selp(node)

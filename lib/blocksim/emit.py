@@ -27,7 +27,6 @@ WRAPPED = {  # Numba's masks are signed numbers
 }
 
 PLAIN_CALLS = {name: "__" + name for name in ("range", "len", "int", "float", "bool")}
-PLAIN_CALLS.update({"round": "__nearest", "divmod": "__whole_both"})
 
 
 class Text:
@@ -677,6 +676,20 @@ class Emitter:
         return self.operation(
             node, "**", self.expression(a), self.expression(b), a.got, b.got, node.got
         )
+
+    def call_round(self, node) -> str:
+        at = "_at" if len(node.args) == 2 else ""
+        return self.rounded(f"__nearest{at}({self.arguments(node)})", node.got.kind)
+
+    def call_divmod(self, node) -> str:
+        kind = node.got.kind[1]
+        if kind not in FLOATS:
+            return f"__whole_both({self.arguments(node)})"
+        wanted = kind if self.text.full else "float64"
+        return f"__real_both({self.arguments(node)}, '{wanted}')"
+
+    def call_math_nextafter(self, node) -> str:
+        return f"__nextafter({self.arguments(node)}, '{node.got.kind}')"
 
     def call_cuda_grid(self, node) -> str:
         return f"__rt.{node.path[5:]}({node.bound[0].got.const})"

@@ -762,7 +762,7 @@ MISSING = {
     "np": "import numpy as np",
 }
 LIBRARY = (  # names in math and cuda that Numba compiles and the simulator declines
-    "frexp modf ldexp remainder nextafter cg fp16 libdevice float32x2 float32x4 float64x2"
+    "cg fp16 libdevice float32x2 float32x4 float64x2"
     " int32x2 int32x4 complex64 complex128"
 ).split()
 NUMPYS = (  # names in NumPy that Numba compiles for a kernel

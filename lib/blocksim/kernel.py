@@ -222,7 +222,7 @@ def run(
             kind_of(name, array if hasattr(array, "ndim") else value)
             for name, value, array in zip(program.parameters, arguments, taken)
         ])  # fmt: skip
-        return launch, kinds, program.fitted(taken, kinds, launch.full)
+        return launch, kinds, program.fitted(taken, kinds)
 
     launch, kinds, taken = prepared()
     try:

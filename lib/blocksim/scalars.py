@@ -7,7 +7,11 @@ from .types import SIZES
 
 # The significand's bits, the exponent below which numbers are subnormal, and the largest
 # number of each format.
-FORMATS = {"float16": (11, -13, 65504.0), "float32": (24, -125, 3.4028234663852886e38)}
+FORMATS = {
+    "float16": (11, -13, 65504.0),
+    "float32": (24, -125, 3.4028234663852886e38),
+    "float64": (53, -1021, 1.7976931348623157e308),
+}
 INF = float("inf")
 NAN = INF - INF
 

@@ -4,7 +4,7 @@ A `Thing` is a module or function, known by its path: "cuda.grid", "math.exp", "
 has no value while a kernel runs; only the compiler sees it.
 """
 
-from .types import ANGLES, CONSTANTS, ONE, SIZES, TESTS, TWO
+from .types import ANGLES, CONSTANTS, ONE, PARTS, SIZES, TESTS, TWO
 
 DIMS = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 # The types of elements that each atomic changes, and how many values it takes.
@@ -45,7 +45,8 @@ KNOWN.update(
     " cuda.const cuda.const.array_like cuda.atomic cuda.atomic.compare_and_swap"
     " cuda.fma cuda.cbrt cuda.selp cuda.jit".split()
 )
-KNOWN.update(["math." + name for name in ONE + TESTS + ANGLES + TWO + CONSTANTS])
+MATHS = ONE + TESTS + ANGLES + TWO + PARTS
+KNOWN.update(["math." + name for name in MATHS + CONSTANTS])
 KNOWN.update(["numpy.inf", "numpy.nan", "numpy.pi", "numpy.e"])
 
 

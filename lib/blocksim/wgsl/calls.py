@@ -3,7 +3,7 @@
 from .. import arithmetic
 from ..scalars import cast, rounded, wrapped
 from ..things import BITS, FENCES, MEETINGS
-from ..types import FLOATS, SIZES, is_array, is_integer, is_number
+from ..types import FLOATS, PARTS, SIZES, is_array, is_integer, is_number
 from ..values import Closure
 from .helpers import ATOMICS, WARP
 from .pieces import (
@@ -106,6 +106,8 @@ class Calls:
         raise self.refusal("a range under a name of its own", "for i in range(…)")
 
     def call_round(self, node) -> Number:
+        if len(node.args) == 2:
+            raise self.refusal("round to digits, which is computed in float64")
         (number,) = self.arguments(node)
         if number.known:
             return whole(arithmetic.nearest(number.const))
@@ -155,6 +157,8 @@ class Calls:
         numbers, kind = self.arguments(node), node.got.kind
         if name == "pow":
             return self.operation(node, "**", numbers[0], numbers[1], kind)
+        if name in PARTS:
+            raise self.refusal(f"WGSL has no {name}")
         if not [number for number in numbers if not number.known]:
             function = getattr(arithmetic.Maths(), name, None)
             if function is not None:

@@ -1,0 +1,174 @@
+"""Functions of numbers, against NumPy's, over random and difficult numbers."""
+
+import math
+
+import numpy as np
+import pytest
+
+from blocksim import load, run
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+MODES = ["race", "full", "plain"]
+HEAD = """import math
+import numpy as np
+from numba import cuda, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32
+
+
+@cuda.jit
+def kernel(a, b, x, y):
+    i = cuda.grid(1)
+    if i < a.size:
+"""
+
+
+def computed(body: str, a, b, like, mode: str, other=None):
+    """The arrays x and y that a kernel with this body leaves."""
+    x, y = np.zeros(len(a), like), np.zeros(len(a), other or like)
+    report = run(
+        load(f"{HEAD}        {body}\n", "kernel"), 8, 64, a, b, x, y, mode=mode
+    )
+    assert not [f for f in report.faults if f.kind != "float64"], report.faults
+    return x, y
+
+
+def integers(low: int, high: int, count: int = 400, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).integers(low, high, count)
+
+
+def difficult(kind: type, seed: int = 0, count: int = 400) -> np.ndarray:
+    """Random numbers of every size, subnormals, powers of two and their neighbours, ends."""
+    limits, random = np.finfo(kind), np.random.default_rng(seed)
+    bits = np.dtype(f"u{limits.bits // 8}")
+    anywhere = random.integers(0, 2 ** (limits.bits - 1), count, bits).view(kind)
+    powers = kind(2.0) ** np.arange(-10, 11).astype(kind)
+    near = [np.nextafter(powers, kind(to)) for to in (-np.inf, np.inf)]
+    ends = [0, limits.max, limits.tiny, limits.smallest_subnormal, np.inf, np.nan]
+    halves = (np.arange(-9, 9) / 2).astype(kind)
+    some = np.concatenate([powers, *near, np.array(ends, kind), halves])
+    made = np.concatenate([some, anywhere])[:count]
+    signs = random.choice(np.array([-1, 1], kind), count)
+    return random.permutation(np.copysign(made, signs))
+
+
+def same(found: np.ndarray, expected: np.ndarray) -> None:
+    """Equal, down to the sign of a zero."""
+    expected = np.asarray(expected, found.dtype)
+    alike = (found == expected) & (np.signbit(found) == np.signbit(expected))
+    alike |= np.isnan(found) & np.isnan(expected)
+    assert alike.all(), (
+        found[~alike][:5],
+        expected[~alike][:5],
+        np.flatnonzero(~alike)[:5],
+    )
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_the_parts_of_a_float_are_numpys(kind: type, mode: str) -> None:
+    a = difficult(kind)
+    part, exponent = computed(
+        "x[i], y[i] = math.frexp(a[i])", a, a, kind, mode, np.int32
+    )
+    same(part, np.frexp(a)[0])
+    assert (exponent == np.where(np.isfinite(a), np.frexp(a)[1], 0)).all()
+    rest, whole = computed("x[i], y[i] = math.modf(a[i])", a, a, kind, mode)
+    same(rest, np.modf(a)[0])
+    same(whole, np.modf(a)[1])
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_the_neighbour_of_a_float_is_numpys(kind: type, mode: str) -> None:
+    a, b = difficult(kind), difficult(kind, 1)
+    same(
+        computed("x[i] = math.nextafter(a[i], b[i])", a, b, kind, mode)[0],
+        np.nextafter(a, b),
+    )
+    same(computed("x[i] = math.nextafter(a[i], a[i])", a, b, kind, mode)[0], a)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_an_exponent_is_added_as_numpy_adds_it(kind: type, mode: str) -> None:
+    a, b = difficult(kind), integers(-300, 300)
+    same(computed("x[i] = math.ldexp(a[i], b[i])", a, b, kind, mode)[0], np.ldexp(a, b))
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_a_remainder_is_that_of_the_nearest_quotient(kind: type, mode: str) -> None:
+    a, b = difficult(kind), difficult(kind, 1)
+    b[::3] = a[::3] / integers(1, 9)[::3].astype(kind)
+    a[::5] = b[::5] * 1.5  # ties
+
+    def expected(x: float, y: float) -> float:
+        nothing = math.isinf(x) or y == 0
+        return math.nan if nothing else math.remainder(x, y)
+
+    found = computed("x[i] = math.remainder(a[i], b[i])", a, b, kind, mode)[0]
+    same(found, [expected(float(x), float(y)) for x, y in zip(a, b, strict=True)])
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_quotient_comes_with_its_rest(mode: str) -> None:
+    a, b = difficult(np.float64), difficult(np.float64, 1)
+    a[::3] = integers(-40, 40)[::3] * b[::3]
+    quotient, rest = computed("x[i], y[i] = divmod(a[i], b[i])", a, b, np.float64, mode)
+    singly = "x[i] = a[i] // b[i]; y[i] = a[i] % b[i]"
+    for found, alone in zip((quotient, rest), computed(singly, a, b, np.float64, mode)):
+        same(found, alone)
+    finite = np.isfinite(a) & np.isfinite(b) & (b != 0)
+    same(rest[finite], np.divmod(a, b)[1][finite])
+
+
+DIGITS = [-400, -30, -5, -1, 0, 1, 2, 5, 13, 22, 23, 300, 400]
+
+
+def by_numbas_code(x: float, digits: int) -> float:
+    """`round_ndigits` in cudaimpl.py of numba-cuda 0.30.4, with integers of 64 bits."""
+
+    def power(n: int) -> float:
+        return float("1e400") if n > 308 else 10.0**n
+
+    def whole(y: float) -> int:
+        if y != y:
+            return -(2**63)
+        return max(-(2**63), min(2**63 - 1, round(y))) if math.isfinite(y) else (
+            2**63 - 1 if y > 0 else -(2**63)
+        )  # fmt: skip
+
+    if math.isinf(x) or math.isnan(x):
+        return x
+    up = down = large = 1.0
+    if digits >= 0:
+        up, large = (power(digits - 22), 1e22) if digits > 22 else (power(digits), 1.0)
+        y = (x * up) * large
+        if math.isinf(y):
+            return x
+    else:
+        down = power(-digits)
+        y = x / down
+    z = float(whole(y))
+    if abs(y - z) == 0.5:
+        z = 2.0 * whole(y / 2.0)
+    return z / large / up if digits >= 0 else z * down
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_rounding_to_digits_is_numbas(kind: type, mode: str) -> None:
+    a = difficult(kind)
+    b = np.array(DIGITS, np.int32)[integers(0, len(DIGITS))]
+    found = computed("x[i] = round(a[i], b[i])", a, b, kind, mode)[0]
+    same(found, [by_numbas_code(float(x), int(n)) for x, n in zip(a, b, strict=True)])
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_number_of_a_launch_has_the_type_of_the_signature(mode: str) -> None:
+    kernel = load(
+        "from numba import cuda\n@cuda.jit('void(float64[:], float32)')\n"
+        "def kernel(x, v):\n    x[0] = v\n", "kernel",
+    )  # fmt: skip
+    x = np.zeros(1)
+    run(kernel, 1, 1, x, 0.3425, mode=mode)
+    assert x[0] == np.float32(0.3425)
