@@ -43,6 +43,9 @@ class Calls:
         for arg in node.args:
             if arg.kind == "Refused" and arg.what in TAKEN_BY_NONE:
                 self.value(arg)
+        counted = self.bit_count(node)
+        if counted is not None:
+            return counted
         called = self.usable(node, self.value(node.func)).const
         if isinstance(called, Function):
             return self.call_function(node, called)
@@ -63,6 +66,17 @@ class Calls:
                 node.line, f"{path} cannot be called", INSIDE.get(path, f"{path} alone")
             )
         return getattr(self, read)(node, name)
+
+    def bit_count(self, node: Node) -> Value | None:
+        """Return the result of ``n.bit_count()``; None if the call is another one."""
+        function = node.func
+        if function.kind != "Attribute" or function.attr != "bit_count" or node.args:
+            return None
+        kind = self.value(function.value).kind
+        if not is_integer(kind) or kind == "bool" or node.keywords:
+            return None
+        node.path, node.bound = "cuda.popc", [function.value]
+        return Value(kind)
 
     def not_called(self, node: Node) -> Refusal:
         """Return the refusal of a call of something that is no function."""
@@ -687,7 +701,7 @@ class Calls:
                 node.line,
                 f"cuda.{name} takes {', '.join(sorted(kinds))}, not {kind}",
                 "int32(…)",
-                declined="small",
+                "floats" if kind in FLOATS and name != "ffs" else "",
             )
         return kinds[kind]
 

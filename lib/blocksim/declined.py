@@ -18,8 +18,6 @@ DECLINED = {
     "output": "print, raise and assert: what they do on a GPU is not seen here.",
     "floats": "Floats where a whole number is meant, in range, masks and indices:"
     " Numba cuts them off without a word.",
-    "small": "Bits of numbers that are not of 32 or 64 bits: Numba's answers have odd"
-    " types.",
     "library": "Functions of NumPy, of operator, of libdevice, half-precision and"
     " vector types, and cooperative groups: the book has no use for them.",
     "functions": "Functions as values, lambdas but under one name, types handed to"

@@ -577,7 +577,8 @@ class Emitter:
         if head == "cuda.atomic":
             return self.atomic(node, name)
         if name in BITS and head == "cuda":
-            bits = 8 * SIZES[node.bound[0].got.kind]
+            of = node.bound[0].got if name == "ffs" else node.got
+            bits = 8 * SIZES[of.kind]
             return f"__{name}({self.arguments(node)}, {bits})"
         if head == "cuda":
             where = "__" if name in ("fma", "cbrt", "selp") else "__rt."

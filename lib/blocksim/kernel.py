@@ -32,6 +32,8 @@ class Kernel:
             from .functions import program
 
             self.made = program(self.function)
+            if self.signature is not None:
+                self.made.function.signature = self.signature
         return self.made
 
     def __call__(self, *arguments):

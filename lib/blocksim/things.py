@@ -20,12 +20,15 @@ VOTES["match_all_sync"] = ("number", ("tuple", "int32", "bool"))
 COUNTS = ("syncthreads_count", "syncthreads_and", "syncthreads_or")
 MEETINGS = ("syncthreads", "syncwarp", "activemask") + COUNTS + SHUFFLES + tuple(VOTES)
 FENCES = ("threadfence", "threadfence_block", "threadfence_system", "nanosleep")
+WHOLES = [kind for kind in SIZES if "int" in kind]
 BITS = {  # bit intrinsics: type of the operand -> type of the result
-    "popc": {kind: kind for kind in ("int32", "uint32", "int64", "uint64")},
-    "clz": {kind: kind for kind in ("int32", "uint32", "int64", "uint64")},
+    "popc": {kind: kind for kind in WHOLES},
+    "clz": {kind: kind for kind in WHOLES},
     "ffs": {kind: "uint32" for kind in ("int32", "uint32", "int64", "uint64")},
-    "brev": {"int32": "uint32", "uint32": "uint32", "uint64": "uint64"},
+    "brev": {kind: "uint32" for kind in WHOLES + ["bool"]},
 }
+BITS["popc"]["bool"] = BITS["clz"]["bool"] = "int8"
+BITS["brev"]["uint64"] = "uint64"
 ALIASES = [  # Numba lets these be imported by name, and takes keywords in their calls
     "cuda." + name
     for name in ("grid", "gridsize", "syncthreads")

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from blocksim import load, run
+from blocksim import cuda, load, run
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 MODES = ["race", "full", "plain"]
@@ -172,3 +172,57 @@ def test_a_number_of_a_launch_has_the_type_of_the_signature(mode: str) -> None:
     x = np.zeros(1)
     run(kernel, 1, 1, x, 0.3425, mode=mode)
     assert x[0] == np.float32(0.3425)
+
+
+# ---- bits
+
+WHOLES = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
+
+
+def whole_numbers(kind: str) -> np.ndarray:
+    """Random integers of every length, and the ends of the type's range."""
+    limits = np.iinfo(kind)
+    some = np.random.default_rng(0).integers(limits.min, limits.max, 60, kind)
+    lengths = some >> np.arange(60).astype(kind) % limits.bits
+    ends = np.array([0, 1, limits.max, limits.min], kind)
+    return np.concatenate([some, lengths, ends])
+
+
+def bits_of(a: np.ndarray, bits: int) -> list[str]:
+    """The bits of each number, the highest first."""
+    return [f"{int(value) & (1 << bits) - 1:0{bits}b}" for value in a]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("kind", WHOLES)
+def test_bits_are_counted_in_the_type_of_the_number(kind: str, mode: str) -> None:
+    a = whole_numbers(kind)
+    written = bits_of(a, np.iinfo(kind).bits)
+    body = "x[i] = cuda.popc(a[i]); y[i] = cuda.clz(a[i])"
+    ones, zeros = computed(body, a, a, np.int64, mode)
+    assert list(ones) == [bits.count("1") for bits in written]
+    assert list(zeros) == [len(bits) - len(bits.lstrip("0")) for bits in written]
+    assert list(computed("x[i] = a[i].bit_count()", a, a, np.int64, mode)[0]) == list(
+        ones
+    )
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("kind", WHOLES)
+def test_bits_are_reversed_in_32_of_them(kind: str, mode: str) -> None:
+    """Only a uint64 has its own intrinsic; others become uint32."""
+    a = whole_numbers(kind)
+    written = bits_of(a, 64 if kind == "uint64" else 32)
+    found = computed("x[i] = cuda.brev(a[i])", a, a, np.uint64, mode)[0]
+    assert [int(value) for value in found] == [int(bits[::-1], 2) for bits in written]
+
+
+@cuda.jit("void(int32[:], int32)")
+def leading(x, n):
+    x[0] = cuda.clz(n)
+
+
+def test_a_function_is_compiled_for_the_types_of_its_signature() -> None:
+    x = np.zeros(1, np.int32)
+    leading[1, 1](x, 1 << 20)
+    assert x[0] == 11

@@ -207,10 +207,13 @@ class Calls:
         """Return the result of a bit intrinsic."""
         (number,) = self.arguments(node)
         kind = node.bound[0].got.kind
-        if SIZES[kind] > 4 and not number.known:
-            raise self.refusal(f"cuda.{name} of a number of 64 bits", "int32(…)")
+        size = SIZES[kind if name == "ffs" else node.got.kind]
+        if not number.known and (size != 4 or SIZES[kind] > 4 or kind == "bool"):
+            raise self.refusal(
+                f"cuda.{name} of a number of {8 * size} bits", "int32(…)"
+            )
         if number.known:
-            value = getattr(arithmetic, name)(number.const, 8 * SIZES[kind])
+            value = getattr(arithmetic, name)(number.const, 8 * size)
             return Number("", type_of(node.got.kind), value)
         x = f"bitcast<u32>({bare(number.code)})"
         code = {
