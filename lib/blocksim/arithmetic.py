@@ -7,8 +7,8 @@ by 0 gives 0 here, and so does a quotient that overflows 64 bits.
 import builtins
 import math
 
-from .scalars import FORMATS, INF, NAN, Type, cast, rounded, wrapped
-from .types import ONE, SIZES, TESTS
+from .scalars import FORMATS, INF, NAN, Type, cast, cast_half, rounded, wrapped
+from .types import HALF, ONE, SIZES, TESTS
 
 LEAST = -(1 << 63)
 ERRORS = (ValueError, OverflowError, ZeroDivisionError)
@@ -87,17 +87,17 @@ def real_power(a: float, b: float) -> float:
 
 
 def smaller(a: float, b: float) -> float:
-    """Return the smaller; NaN counts as missing."""
+    """Return the smaller, of two zeros the negative one; NaN counts as missing."""
     if a != a or b != b:
         return b if a != a else a
-    return min(a, b)
+    return -larger(-a, -b) if a == b == 0 else min(a, b)
 
 
 def larger(a: float, b: float) -> float:
-    """Return the larger; NaN counts as missing."""
+    """Return the larger, of two zeros the positive one; NaN counts as missing."""
     if a != a or b != b:
         return b if a != a else a
-    return max(a, b)
+    return a + b if a == b == 0 else max(a, b)
 
 
 def nearest(value: float) -> int:
@@ -305,6 +305,48 @@ class Maths:
         self.modf, self.frexp, self.ldexp = math.modf, frexp, ldexp
 
 
+# ---- half precision
+
+
+def unequal(a: float, b: float) -> bool:
+    """Return whether two numbers differ; NaN is in no order, so it does not count."""
+    return a < b or a > b
+
+
+def rint(x: float) -> float:
+    """Return the nearest integer as a float; a tie goes to the even one."""
+    return math.copysign(float(round(x)), x) if x - x == 0 else x
+
+
+def of_halves(function: object) -> object:
+    """Return a function whose result is rounded to float16, once."""
+    return lambda *numbers: rounded(function(*numbers), "float16")
+
+
+class Halves:
+    """``cuda.fp16`` as a kernel sees it; the arguments are float16 already.
+
+    A float64 holds the sum, the product and the ``fma`` of float16 exactly enough that
+    rounding it is rounding the exact result.
+    """
+
+    def __init__(self, maths: Maths):
+        for name in HALF:
+            setattr(self, "h" + name, of_halves(getattr(maths, name)))
+        self.hadd = of_halves(lambda a, b: a + b)
+        self.hsub = of_halves(lambda a, b: a - b)
+        self.hmul = of_halves(lambda a, b: a * b)
+        self.hdiv, self.hfma = of_halves(divided), of_halves(fma)
+        self.hrcp = of_halves(lambda x: divided(1.0, x))
+        self.hrsqrt = of_halves(lambda x: divided(1.0, maths.sqrt(x)))
+        self.hexp10 = of_halves(lambda x: real_power(10.0, x))
+        self.hneg, self.habs, self.hrint = lambda x: -x, abs, rint
+        self.hmax, self.hmin, self.hne = larger, smaller, unequal
+        self.heq, self.hlt = lambda a, b: a == b, lambda a, b: a < b
+        self.hgt, self.hle = lambda a, b: a > b, lambda a, b: a <= b
+        self.hge = lambda a, b: a >= b
+
+
 def rounds_to(name: str) -> object:
     return lambda value: rounded(value, name)
 
@@ -327,6 +369,10 @@ def wrapped_mask(answer: tuple) -> tuple:
     return wrapped(answer[0], "int32"), answer[1]
 
 
+def casts_half_to(name: str) -> object:
+    return lambda value: cast_half(value, name)
+
+
 def casts_to(name: str) -> object:
     return lambda value, wide=False: cast(value, name, wide)
 
@@ -341,6 +387,7 @@ OPERATIONS = (  # functions of this file
 def device_names() -> dict:
     """Return the names that the generated code may use, besides ``__rt``."""
     names = {"__inf": INF, "__nan": NAN, "__math": Maths(), "__wrap_mask": wrapped_mask}
+    names["__half"] = Halves(names["__math"])
     for name in OPERATIONS:
         names["__" + name] = globals()[name]
     for name in ("range", "len", "min", "max", "abs", "int", "float", "bool"):
@@ -352,4 +399,5 @@ def device_names() -> dict:
         else:
             names["__wrap_" + name] = wraps_to(name)
             names["__cast_" + name] = casts_to(name)
+            names["__cast_half_" + name] = casts_half_to(name)
     return names

@@ -18,7 +18,9 @@ from .tree import Node, clone
 from .types import (
     ANGLES,
     FLOATS,
+    HALVES,
     MEMORY_BITS,
+    ORDERED,
     SIZES,
     TWO,
     UNSIGNED,
@@ -429,6 +431,12 @@ class Calls:
             )
         return Value(kind, fixed=fixed)
 
+    def call_half(self, node: Node, name: str) -> Value:
+        """Return the result of a function of ``cuda.fp16``; it takes any numbers."""
+        for value in self.numbers(node, *"abc"[: HALVES[name]]):
+            self.note_narrowing(node.line, value, "float16")
+        return Value("bool" if name in ORDERED else "float16")
+
     def call_grid(self, node: Node, name: str) -> Value:
         (value,) = self.take(node, "ndim")
         if value.kind != "int64" or not value.known or value.const not in (1, 2, 3):
@@ -722,6 +730,7 @@ INSIDE = {  # modules, and a call that a reader may mean
     "cuda.shared": "cuda.shared.array(n, float32)",
     "cuda.local": "cuda.local.array(n, float32)",
     "cuda.const": "cuda.const.array_like(array)",
+    "cuda.fp16": "cuda.fp16.hadd(a, b)",
 }
 # expressions that no function takes as an argument
 TAKEN_BY_NONE = ("a generator", "a list comprehension", "an f-string")
@@ -744,3 +753,4 @@ CALLS.update({"cuda." + name: "call_meeting" for name in SHUFFLES + COUNTS})
 CALLS.update({"cuda." + name: "call_meeting" for name in VOTES})
 CALLS.update({"cuda.syncthreads": "call_meeting", "cuda.syncwarp": "call_meeting"})
 GROUPS = {"math": "call_math", "cuda.atomic": "call_atomic", "cuda": "call_cuda"}
+GROUPS["cuda.fp16"] = "call_half"

@@ -4,7 +4,7 @@ A `Thing` is a module or function, known by its path: "cuda.grid", "math.exp", "
 has no value while a kernel runs; only the compiler sees it.
 """
 
-from .types import ANGLES, CONSTANTS, ONE, PARTS, SIZES, TESTS, TWO
+from .types import ANGLES, CONSTANTS, HALVES, ONE, PARTS, SIZES, TESTS, TWO
 
 DIMS = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 # The types of elements that each atomic changes, and how many values it takes.
@@ -50,6 +50,7 @@ KNOWN.update(
 )
 MATHS = ONE + TESTS + ANGLES + TWO + PARTS
 KNOWN.update(["math." + name for name in MATHS + CONSTANTS])
+KNOWN.update(["cuda.fp16." + name for name in HALVES] + ["cuda.fp16"])
 KNOWN.update(["numpy.inf", "numpy.nan", "numpy.pi", "numpy.e"])
 
 

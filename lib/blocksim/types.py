@@ -178,6 +178,15 @@ ONE = HALF + tuple((OTHERS + " log1p radians sinh tan").split())
 TESTS = ("isfinite", "isinf", "isnan")
 ANGLES = ("atan2", "hypot")
 TWO = ("copysign", "fmod", "ldexp", "nextafter", "pow", "remainder")
+HALVES = {  # functions of ``cuda.fp16`` -> the number of their arguments
+    "h" + name: 1
+    for name in HALF + tuple("abs exp10 neg rcp rint rsqrt".split())
+    if name != "fabs"
+}
+HALVES.update({"h" + name: 2 for name in "add sub mul div max min".split()})
+ORDERED = tuple(["h" + name for name in "eq ne ge gt le lt".split()])  # give a bool
+HALVES.update({name: 2 for name in ORDERED})
+HALVES["hfma"] = 3
 PARTS = ("frexp", "modf")  # functions that return two numbers
 CONSTANTS = ("pi", "e", "inf", "nan", "tau")
 

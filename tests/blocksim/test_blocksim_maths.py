@@ -1,6 +1,7 @@
 """Functions of numbers, against NumPy's, over random and difficult numbers."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 MODES = ["race", "full", "plain"]
 HEAD = """import math
 import numpy as np
-from numba import cuda, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32
+from numba import cuda, types
+from numba.types import int8, int16, int32, int64, uint8, uint16, uint32, uint64
 
 
 @cuda.jit
@@ -21,11 +23,12 @@ def kernel(a, b, x, y):
 """
 
 
-def computed(body: str, a, b, like, mode: str, other=None):
-    """The arrays x and y that a kernel with this body leaves."""
+def computed(body: str, a, b, like, mode: str, other=None, third=None):
+    """The arrays x and y that a kernel with this body leaves; y begins as ``third``."""
     x, y = np.zeros(len(a), like), np.zeros(len(a), other or like)
+    y = y if third is None else third.copy()
     report = run(
-        load(f"{HEAD}        {body}\n", "kernel"), 8, 64, a, b, x, y, mode=mode
+        load(f"{HEAD}        {body}\n", "kernel"), 16, 64, a, b, x, y, mode=mode
     )
     assert not [f for f in report.faults if f.kind != "float64"], report.faults
     return x, y
@@ -226,3 +229,154 @@ def test_a_function_is_compiled_for_the_types_of_its_signature() -> None:
     x = np.zeros(1, np.int32)
     leading[1, 1](x, 1 << 20)
     assert x[0] == 11
+
+
+# ---- half precision
+
+PAIRS = {  # an operation of two numbers of float16, and what NumPy makes of them
+    "cuda.fp16.hadd(a[i], b[i])": np.add,
+    "cuda.fp16.hsub(a[i], b[i])": np.subtract,
+    "cuda.fp16.hmul(a[i], b[i])": np.multiply,
+    "cuda.fp16.hdiv(a[i], b[i])": np.divide,
+    "a[i] + b[i]": np.add,
+    "a[i] - b[i]": np.subtract,
+    "a[i] * b[i]": np.multiply,
+    "a[i] / b[i]": np.divide,
+    "-a[i] * abs(b[i])": lambda a, b: -a * abs(b),
+    "cuda.fp16.heq(a[i], b[i])": np.equal,
+    "cuda.fp16.hlt(a[i], b[i])": np.less,
+    "cuda.fp16.hle(a[i], b[i])": np.less_equal,
+    "cuda.fp16.hgt(a[i], b[i])": np.greater,
+    "cuda.fp16.hge(a[i], b[i])": np.greater_equal,
+    "cuda.fp16.hne(a[i], b[i])": lambda a, b: (a < b) | (a > b),
+    "a[i] != b[i]": np.not_equal,
+    "max(a[i], b[i])": lambda a, b: np.where(b > a, b, a),
+    "min(a[i], b[i])": lambda a, b: np.where(b < a, b, a),
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("expression", PAIRS)
+def test_an_operation_of_halves_is_rounded_once(expression: str, mode: str) -> None:
+    a, b = difficult(np.float16), difficult(np.float16, 1)
+    b[::7] = a[::7]
+    x = computed(f"x[i] = {expression}", a, b, np.float64, mode)[0]
+    same(x, PAIRS[expression](a, b).astype(np.float64))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_chain_of_halves_is_rounded_at_each_step(mode: str) -> None:
+    a, b = difficult(np.float16), difficult(np.float16, 1)
+    body = "v = a[i] * b[i]; v += a[i]; v -= b[i]; x[i] = v - a[i] * b[i] + b[i]"
+    same(computed(body, a, b, np.float64, mode)[0], ((a * b + a) - b) - a * b + b)
+
+
+def nearest_half(exact: Fraction) -> float:
+    """The float16 next to a number; of two the one whose last bit is 0."""
+    near = np.float16(float(exact))
+    if not np.isfinite(near):
+        return float(near)
+    ways = [np.nextafter(near, np.float16(to)) for to in (-np.inf, np.inf)]
+    finite = [near] + [way for way in ways if np.isfinite(way)]
+    off = lambda half: (
+        abs(Fraction(float(half)) - exact),
+        int(half.view(np.uint16)) & 1,
+    )
+    return float(min(finite, key=off))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_fused_operation_of_halves_is_rounded_once(mode: str) -> None:
+    a, b = difficult(np.float16), difficult(np.float16, 1)
+    c = (-a * b) * (1 + integers(-3, 4) * np.float16(2**-10))
+    a[::3] = 1 + integers(0, 1024)[::3] * np.float16(2**-10)  # sums beside a tie
+    b[::3] = 2.0 ** integers(-24, 4)[::3]
+    c[::3] = integers(1024, 2048, seed=1)[::3] * 2.0 ** integers(-10, 4)[::3]
+    c = c.astype(np.float16)
+    body = "y[i] = cuda.fp16.hfma(a[i], b[i], y[i])"
+    found = computed(body, a, b, np.float16, mode, third=c)[1]
+    finite = np.isfinite(a) & np.isfinite(b) & np.isfinite(c)
+    for x, y, z, value in zip(
+        a[finite], b[finite], c[finite], found[finite], strict=True
+    ):
+        exact = Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z))
+        assert value == nearest_half(exact), (x, y, z)
+
+
+EACH = {  # a function of one number of float16, and what NumPy makes of it in float64
+    "hsin": np.sin, "hcos": np.cos, "hexp": np.exp, "hexp2": np.exp2, "hlog": np.log,
+    "hlog2": np.log2, "hlog10": np.log10, "hsqrt": np.sqrt, "hceil": np.ceil,
+    "hfloor": np.floor, "htrunc": np.trunc, "hrint": np.rint, "htanh": np.tanh,
+    "habs": np.abs, "hneg": np.negative, "hrcp": lambda x: 1 / x,
+    "hrsqrt": lambda x: 1 / np.sqrt(x), "hexp10": lambda x: 10**x,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", EACH)
+def test_a_function_of_a_half_is_the_nearest_half(name: str, mode: str) -> None:
+    a = difficult(np.float16)
+    found = computed(f"x[i] = cuda.fp16.{name}(a[i])", a, a, np.float64, mode)[0]
+    expected = EACH[name](a.astype(np.float64)).astype(np.float16)
+    if name in ("hfloor", "hceil", "htrunc"):  # the sign of a zero is not kept
+        found, expected = found + 0.0, expected + np.float16(0)
+    same(found, expected.astype(np.float64))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_half_is_the_larger_of_two_as_on_the_device(mode: str) -> None:
+    """NaN counts as missing, and of two zeros the positive one is larger."""
+    a = np.array([np.nan, 1, np.nan, 0.0, -0.0, 3], np.float16)
+    b = np.array([2, np.nan, np.nan, -0.0, 0.0, -7], np.float16)
+    body = "x[i] = cuda.fp16.hmax(a[i], b[i]); y[i] = cuda.fp16.hmin(a[i], b[i])"
+    most, least = computed(body, a, b, np.float64, mode)
+    same(most, np.array([2, 1, np.nan, 0.0, 0.0, 3]))
+    same(least, np.array([2, 1, np.nan, -0.0, -0.0, -7]))
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("kind", WHOLES)
+def test_a_half_becomes_the_nearest_integer_of_the_range(kind: str, mode: str) -> None:
+    a = difficult(np.float16)
+    found = computed(f"x[i] = {kind}(a[i]); y[i] = a[i]", a, a, kind, mode)
+    limits = np.iinfo(kind)
+    nothing = 1 << 63 if limits.bits == 64 else 0
+    nothing -= (nothing << 1) * (kind == "int64")
+
+    def expected(value: float) -> int:
+        if value != value:
+            return nothing
+        return int(max(limits.min, min(limits.max, np.rint(value))))
+
+    for x in found:
+        assert [int(v) for v in x] == [expected(float(v)) for v in a]
+
+
+TO_HALF = {  # a conversion to float16, which a[i] + 0 reads
+    "x[i] = np.float16(a[i])": lambda a: a,
+    "x[i] = cuda.fp16.habs(a[i])": np.abs,
+    "h = cuda.local.array(1, types.float16); h[0] = a[i]; x[i] = h[0]": lambda a: a,
+    "x[i] = cuda.fp16.hmul(a[i], 2)": lambda a: a.astype(np.float16) * np.float16(2),
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("kind", [np.float64, np.int64, np.uint8])
+@pytest.mark.parametrize("body", TO_HALF)
+def test_a_number_becomes_the_nearest_half(body: str, kind: type, mode: str) -> None:
+    a = np.concatenate([integers(-70000, 70000) / 7, 2.0 ** integers(-26, 17)])
+    a = np.concatenate([a, np.arange(2040, 2060), [65519.9, 65520]]).astype(kind)
+    expected = TO_HALF[body](a).astype(np.float16)
+    same(computed(body, a, a, np.float64, mode)[0], expected.astype(np.float64))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_half_around_a_kernel_and_of_a_launch_is_one(mode: str) -> None:
+    kernel = load(
+        "from numba import cuda, types\nTENTH = types.float16(0.1)\n"
+        "@cuda.jit('void(float64[:], float16)')\n"
+        "def kernel(x, v):\n    x[0] = v\n    x[1] = TENTH\n", "kernel",
+    )  # fmt: skip
+    x = np.zeros(2)
+    run(kernel, 1, 1, x, 0.1, mode=mode)
+    assert list(x) == [np.float16(0.1)] * 2

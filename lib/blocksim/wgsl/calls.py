@@ -65,6 +65,8 @@ class Calls:
             return self.meeting(node, name)
         if head == "cuda.atomic":
             return self.atomic(node, name)
+        if head == "cuda.fp16":
+            raise self.refusal(f"WGSL has no {name}")
         if head == "math":
             return self.maths(node, name)
         if name in BITS and head == "cuda":
