@@ -85,4 +85,5 @@ def type_name(dtype: object) -> str:
     return name
 
 
-__all__ = ["Scalar", "Type", "cast", "cast_half", "convert", "rounded", "type_name", "wrapped"]
+__all__ = ["Scalar", "Type", "cast", "cast_half", "convert", "rounded"]
+__all__ += ["type_name", "wrapped"]

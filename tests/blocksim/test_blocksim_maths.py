@@ -6,7 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from blocksim import cuda, load, run
+from blocksim import cuda, float16, load, run
+from kernels import correct
+from marking import in_node
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 MODES = ["race", "full", "plain"]
@@ -94,7 +96,9 @@ def test_the_neighbour_of_a_float_is_numpys(kind: type, mode: str) -> None:
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_an_exponent_is_added_as_numpy_adds_it(kind: type, mode: str) -> None:
     a, b = difficult(kind), integers(-300, 300)
-    same(computed("x[i] = math.ldexp(a[i], b[i])", a, b, kind, mode)[0], np.ldexp(a, b))
+    b[::9] += 1 << 32  # a GPU takes the lowest 32 bits
+    found = computed("x[i] = math.ldexp(a[i], b[i])", a, b, kind, mode)[0]
+    same(found, np.ldexp(a, b.astype(np.int32)))
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -102,7 +106,7 @@ def test_an_exponent_is_added_as_numpy_adds_it(kind: type, mode: str) -> None:
 def test_a_remainder_is_that_of_the_nearest_quotient(kind: type, mode: str) -> None:
     a, b = difficult(kind), difficult(kind, 1)
     b[::3] = a[::3] / integers(1, 9)[::3].astype(kind)
-    a[::5] = b[::5] * 1.5  # ties
+    a[::5], a[1::5] = b[::5] * 1.5, b[1::5] * 2.5  # ties
 
     def expected(x: float, y: float) -> float:
         nothing = math.isinf(x) or y == 0
@@ -380,3 +384,35 @@ def test_a_half_around_a_kernel_and_of_a_launch_is_one(mode: str) -> None:
     x = np.zeros(2)
     run(kernel, 1, 1, x, 0.1, mode=mode)
     assert list(x) == [np.float16(0.1)] * 2
+    plain = load("def kernel(x, v):\n    x[0] = v\n", "kernel", whole=False)
+    run(plain, 1, 1, x, float16(0.3), mode=mode)
+    assert x[0] == np.float16(0.3)
+
+
+# ---- on a page
+
+EVERYWHERE = """math.ldexp(v, i - 3); math.remainder(v, float32(0.6)); round(v, 2)
+math.nextafter(v, float32(0)); half * half + half; half / types.float16(3); int32(half)
+cuda.fp16.hfma(half, half, v); cuda.fp16.hsin(v); cuda.fp16.hrsqrt(half * half)
+cuda.fp16.hrint(v); cuda.fp16.hmax(half, -half); cuda.fp16.hne(half, v)
+cuda.popc(types.int8(i - 3)); cuda.clz(types.uint16(i)); int32(i).bit_count()
+math.frexp(v)[0]; math.frexp(v)[1]; math.modf(v)[0]; math.modf(v)[1]
+divmod(v, float32(0.75))[0]; divmod(v, float32(0.75))[1]"""
+
+
+def test_in_micropython_the_numbers_are_the_same() -> None:
+    x = [round(value / 7 + 0.05, 3) for value in range(-4, 6)]
+    parts = EVERYWHERE.replace("\n", "; ").split("; ")
+    body = "".join(f"    y[i, {k}] = {part}\n" for k, part in enumerate(parts))
+    source, case = correct.case(
+        "from numba import types\n\n@cuda.jit\ndef kernel(x, y):\n    i = cuda.grid(1)\n"
+        f"    v = x[i]\n    half = types.float16(v)\n{body}",
+        [1, 1], [10, 1], {"x": ["floats", x], "y": ["out", [10, len(parts)]]},
+    )  # fmt: skip
+    y = [[0.0] * len(parts) for _ in x]
+    report = run(load(source, "kernel"), 1, 10, x, y)
+    assert report, report.faults
+    case["expected"] = {"y": y}
+    drill = {"kind": "kernel", "function": "kernel", "tolerance": 1e-12, "slips": []}
+    (report,) = in_node([{**drill, "cases": [case], "answer": source}])
+    assert report["passed"], report

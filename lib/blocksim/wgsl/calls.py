@@ -79,6 +79,10 @@ class Calls:
     def conversion(self, node) -> Number:
         """Return a conversion to another type: float32(x)."""
         (number,) = self.arguments(node)
+        if node.bound[0].got.kind == "float16" and is_integer(node.got.kind):
+            raise self.refusal(
+                "Numba rounds a float16 to the nearest integer", "int32(float32(x))"
+            )
         return self.cast(number, node.got.kind)
 
     call_int = call_bool = conversion
