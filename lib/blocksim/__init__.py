@@ -25,9 +25,10 @@ ranges, arrays and tuples; numbers, arrays, tuples; nested functions and device 
 also with barriers in them; ``math``, ``range``, ``len``, ``min``, ``max``, ``abs``,
 ``round``, ``pow``, ``divmod``; and of ``cuda`` the indices, ``grid``, ``gridsize``,
 shared, local and constant arrays, the barriers (``syncthreads`` and its counting forms,
-``syncwarp``), shuffles, votes, ``activemask``, atomics, fences, and the bit intrinsics
-(``popc``, ``clz``, ``ffs``, ``brev``). ``declined.DECLINED`` lists what Numba compiles and
-the simulator declines, with a reason for each.
+``syncwarp``), shuffles, votes, ``activemask``, atomics, fences, the bit intrinsics
+(``popc``, ``clz``, ``ffs``, ``brev``), and the functions of ``cuda.fp16``.
+``declined.DECLINED`` lists what Numba compiles and the simulator declines, with a reason
+for each.
 
 Names
 -----
@@ -39,11 +40,11 @@ run(kernel, grid, block, *args, mode="race", log=False, shared=0, turns=…) -> 
     share memory, as numpy's views do. ``shared`` is the number of bytes of dynamic shared
     memory, ``turns`` the number of loop iterations that a thread may take.
     Mode "race" computes with Python's floats and finds faults. Mode "full" also rounds
-    every number to its type, reports float64 arithmetic, and counts memory transactions
-    and bank conflicts. Mode "plain" only computes. A GPU may differ in the last bits: it
-    may contract a * b + c into one ``fma``, its math functions are not always correctly
-    rounded, and it rounds intermediate results of ``//`` and ``%`` of floats. The
-    simulator does none of this.
+    float32 (float16 is rounded in every mode), reports float64 arithmetic, and counts
+    memory transactions and bank conflicts. Mode "plain" only computes. A GPU may differ in
+    the last bits: it may contract a * b + c into one ``fma``, its math functions and its
+    quotients of float16 are not always correctly rounded, and it rounds intermediate
+    results of ``//`` and ``%`` of floats. The simulator does none of this.
 load(source, name, names={}) -> Kernel
     A kernel from text. ``names`` are further names that it may use, such as tile sizes.
 Report

@@ -18,9 +18,10 @@ from .tree import Node, clone
 from .types import (
     ANGLES,
     FLOATS,
+    HALVES,
     MEMORY_BITS,
+    ORDERED,
     SIZES,
-    SMALL,
     TWO,
     UNSIGNED,
     WHOLE_BITS,
@@ -29,7 +30,9 @@ from .types import (
     is_integer,
     is_number,
     is_tuple,
+    of_divmod,
     of_math,
+    single,
     unified,
 )
 from .values import Closure, Function, Refusal, Typed, Value, constant, joined, signed
@@ -42,6 +45,9 @@ class Calls:
         for arg in node.args:
             if arg.kind == "Refused" and arg.what in TAKEN_BY_NONE:
                 self.value(arg)
+        counted = self.bit_count(node)
+        if counted is not None:
+            return counted
         called = self.usable(node, self.value(node.func)).const
         if isinstance(called, Function):
             return self.call_function(node, called)
@@ -62,6 +68,17 @@ class Calls:
                 node.line, f"{path} cannot be called", INSIDE.get(path, f"{path} alone")
             )
         return getattr(self, read)(node, name)
+
+    def bit_count(self, node: Node) -> Value | None:
+        """Return the result of ``n.bit_count()``; None if the call is another one."""
+        function = node.func
+        if function.kind != "Attribute" or function.attr != "bit_count" or node.args:
+            return None
+        kind = self.value(function.value).kind
+        if not is_integer(kind) or kind == "bool" or node.keywords:
+            return None
+        node.path, node.bound = "cuda.popc", [function.value]
+        return Value(kind)
 
     def not_called(self, node: Node) -> Refusal:
         """Return the refusal of a call of something that is no function."""
@@ -372,9 +389,9 @@ class Calls:
         if digits is None:
             self.compiler.double(node.line, "round is computed in float64")
             return Value("int64")
-        raise Refusal(
-            node.line, "round to digits has no place in a kernel", declined="small"
-        )
+        self.integer(node, digits, "the number of digits")
+        self.compiler.double(node.line, "round is computed in float64")
+        return Value(single(value.kind))
 
     def call_pow(self, node: Node, name: str) -> Value:
         a, b = self.numbers(node, "x", "y")
@@ -382,13 +399,12 @@ class Calls:
 
     def call_divmod(self, node: Node, name: str) -> Value:
         a, b = self.numbers(node, "x", "y")
-        if "bool" in (a.kind, b.kind) or unified(a.kind, b.kind) in FLOATS:
-            raise Refusal(
-                node.line, "divmod takes whole numbers here", "x // y, x % y", "small"
-            )
-        quotient = self.operate(node, "//", a, b)
-        pair = Value(("tuple", quotient.kind, quotient.kind))
-        pair.parts = [quotient, self.operate(node, "%", a, b)]
+        kind = of_divmod(a.kind, b.kind)
+        pair = Value(("tuple", kind, kind))
+        if kind == "float64" and not (a.fixed and b.fixed):
+            self.compiler.double(node.line, "divmod is computed in float64")
+        if kind not in FLOATS:
+            pair.parts = [Value(kind, bits=max(v.bits, 1)) for v in (a, b)]
         return pair
 
     def call_math(self, node: Node, name: str) -> Value:
@@ -406,12 +422,20 @@ class Calls:
                     "no names of parameters" if node.keywords else "no such numbers"
                 )
             raise Refusal(node.line, f"math.{name} takes {message}")
+        if name == "ldexp":
+            self.integer(node, values[1], "an exponent")
         fixed = name in FOLDED and not [v for v in values if not v.fixed]
-        if kind == "float64" and not fixed:
+        if "float64" in (kind, kind[1]) and not fixed:
             self.compiler.double(
                 node.line, f"math.{name} of {values[0].kind} is computed in float64"
             )
         return Value(kind, fixed=fixed)
+
+    def call_half(self, node: Node, name: str) -> Value:
+        """Return the result of a function of ``cuda.fp16``; it takes any numbers."""
+        for value in self.numbers(node, *"abc"[: HALVES[name]]):
+            self.note_narrowing(node.line, value, "float16")
+        return Value("bool" if name in ORDERED else "float16")
 
     def call_grid(self, node: Node, name: str) -> Value:
         (value,) = self.take(node, "ndim")
@@ -646,17 +670,13 @@ class Calls:
             return Value(self.one_of(node, name, BITS[name], value.kind))
         if name == "cbrt":
             (value,) = self.numbers(node, "x")
-            kind = (
-                "float64"
-                if value.kind not in SMALL + ("float16", "float32")
-                else ("float32")
-            )
+            kind = single(value.kind)
             self.note_double(node, kind, name)
             return Value(kind)
         if name == "fma":
             values = self.numbers(node, "a", "b", "c")
-            wide = [v for v in values if v.kind not in SMALL + ("float16", "float32")]
-            kind = "float64" if wide else "float32"
+            kinds = [single(v.kind) for v in values]
+            kind = "float64" if "float64" in kinds else "float32"
             self.note_double(node, kind, name)
             return Value(kind)
         return self.call_selp(node)
@@ -689,7 +709,7 @@ class Calls:
                 node.line,
                 f"cuda.{name} takes {', '.join(sorted(kinds))}, not {kind}",
                 "int32(…)",
-                declined="small",
+                "floats" if kind in FLOATS and name != "ffs" else "",
             )
         return kinds[kind]
 
@@ -710,6 +730,7 @@ INSIDE = {  # modules, and a call that a reader may mean
     "cuda.shared": "cuda.shared.array(n, float32)",
     "cuda.local": "cuda.local.array(n, float32)",
     "cuda.const": "cuda.const.array_like(array)",
+    "cuda.fp16": "cuda.fp16.hadd(a, b)",
 }
 # expressions that no function takes as an argument
 TAKEN_BY_NONE = ("a generator", "a list comprehension", "an f-string")
@@ -732,3 +753,4 @@ CALLS.update({"cuda." + name: "call_meeting" for name in SHUFFLES + COUNTS})
 CALLS.update({"cuda." + name: "call_meeting" for name in VOTES})
 CALLS.update({"cuda.syncthreads": "call_meeting", "cuda.syncwarp": "call_meeting"})
 GROUPS = {"math": "call_math", "cuda.atomic": "call_atomic", "cuda": "call_cuda"}
+GROUPS["cuda.fp16"] = "call_half"

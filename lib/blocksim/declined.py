@@ -18,11 +18,9 @@ DECLINED = {
     "output": "print, raise and assert: what they do on a GPU is not seen here.",
     "floats": "Floats where a whole number is meant, in range, masks and indices:"
     " Numba cuts them off without a word.",
-    "small": "Bits of numbers that are not of 32 or 64 bits, round to digits, and"
-    " divmod of floats: Numba's answers have odd types.",
-    "library": "Functions of NumPy, of operator, of libdevice, half-precision and"
-    " vector types, cooperative groups, and math.frexp, modf, ldexp and remainder: the"
-    " book has no use for them.",
+    "library": "Functions of NumPy, of operator, of libdevice, those of cuda.fp16 by the"
+    " names of CUDA's header, vector types, and cooperative groups: the book has no use"
+    " for them.",
     "functions": "Functions as values, lambdas but under one name, types handed to"
     " functions, defaults and stars in parameters, and functions that return nothing"
     " on some ways.",

@@ -27,7 +27,6 @@ WRAPPED = {  # Numba's masks are signed numbers
 }
 
 PLAIN_CALLS = {name: "__" + name for name in ("range", "len", "int", "float", "bool")}
-PLAIN_CALLS.update({"round": "__nearest", "divmod": "__whole_both"})
 
 
 class Text:
@@ -226,6 +225,8 @@ class Emitter:
 
     def cast(self, written: str, kind: str, wanted: str) -> str:
         """Return a number converted from one type to another."""
+        if kind == "float16" and wanted not in FLOATS:
+            return f"__cast_half_{wanted}({written})"
         if kind in FLOATS and wanted not in FLOATS:
             wide = ", True" if kind == "float64" else ""
             return f"__cast_{wanted}({written}{wide})"
@@ -516,10 +517,10 @@ class Emitter:
         return f"__wrap_{got.kind}({written})" if node.wraps else written
 
     def rounded(self, written: str, kind: str) -> str:
-        """Return a float, rounded to its type in full mode."""
-        if not self.text.full or kind not in ("float16", "float32"):
-            return written
-        return f"__round_{kind}({written})"
+        """Return a float, rounded to its type: to float32 in full mode only."""
+        if kind == "float16" or (self.text.full and kind == "float32"):
+            return f"__round_{kind}({written})"
+        return written
 
     def text_Compare(self, node) -> str:
         text = self.expression(node.left)
@@ -577,14 +578,24 @@ class Emitter:
             return self.rounded(f"__math.{name}({self.arguments(node)})", node.got.kind)
         if head == "cuda.atomic":
             return self.atomic(node, name)
+        if head == "cuda.fp16":
+            return f"__half.{name}({', '.join([self.half(arg) for arg in node.bound])})"
         if name in BITS and head == "cuda":
-            bits = 8 * SIZES[node.bound[0].got.kind]
+            of = node.bound[0].got if name == "ffs" else node.got
+            bits = 8 * SIZES[of.kind]
             return f"__{name}({self.arguments(node)}, {bits})"
         if head == "cuda":
             where = "__" if name in ("fma", "cbrt", "selp") else "__rt."
             written = f"{where}{name}({self.arguments(node)})"
             return self.rounded(written, node.got.kind)
         return self.conversion(node)
+
+    def half(self, node) -> str:
+        """Return a number converted to float16."""
+        written, kind = self.expression(node), node.got.kind
+        if kind == "float16":
+            return written
+        return self.rounded(self.cast(written, kind, "float16"), "float16")
 
     def arguments(self, node) -> str:
         return ", ".join(
@@ -658,11 +669,13 @@ class Emitter:
         """Return the code of min or max.
 
         A GPU has one instruction for two floats, which treats NaN as missing. All other
-        numbers are compared as in Python: of equal ones the first is the result.
+        numbers, and float16, are compared as in Python: of equal ones the first is the
+        result.
         """
         args = [self.expression(arg) for arg in node.bound]
         kinds = [arg.got.kind for arg in node.bound]
-        if len(kinds) == 2 and kinds[0] in FLOATS and kinds[1] in FLOATS:
+        wide = [kind for kind in kinds if kind in ("float32", "float64")]
+        if len(kinds) == len(wide) == 2:
             return f"__{chosen}({', '.join(args)})"
         wanted = node.got.kind
         args = [self.cast(arg, kind, wanted) for arg, kind in zip(args, kinds)]
@@ -677,6 +690,20 @@ class Emitter:
         return self.operation(
             node, "**", self.expression(a), self.expression(b), a.got, b.got, node.got
         )
+
+    def call_round(self, node) -> str:
+        at = "_at" if len(node.args) == 2 else ""
+        return self.rounded(f"__nearest{at}({self.arguments(node)})", node.got.kind)
+
+    def call_divmod(self, node) -> str:
+        kind = node.got.kind[1]
+        if kind not in FLOATS:
+            return f"__whole_both({self.arguments(node)})"
+        wanted = kind if self.text.full else "float64"
+        return f"__real_both({self.arguments(node)}, '{wanted}')"
+
+    def call_math_nextafter(self, node) -> str:
+        return f"__nextafter({self.arguments(node)}, '{node.got.kind}')"
 
     def call_cuda_grid(self, node) -> str:
         return f"__rt.{node.path[5:]}({node.bound[0].got.const})"

@@ -513,7 +513,8 @@ class Expressions(Calls):
         else:
             instead = near(path, name) or near("math", name)
             instead = instead or (name if name in BUILTINS else "")
-        declined = "library" if name in library else ""
+        bound = path == "cuda.fp16" and name[:3] == "__h"  # the names of CUDA's header
+        declined = "library" if name in library or bound else ""
         return Refusal(node.line, f"a kernel knows no {path}.{name}", instead, declined)
 
     def around_value(self, node: Node, value: object) -> Value:
@@ -762,7 +763,7 @@ MISSING = {
     "np": "import numpy as np",
 }
 LIBRARY = (  # names in math and cuda that Numba compiles and the simulator declines
-    "frexp modf ldexp remainder nextafter cg fp16 libdevice float32x2 float32x4 float64x2"
+    "cg htanh_approx libdevice float32x2 float32x4 float64x2"
     " int32x2 int32x4 complex64 complex128"
 ).split()
 NUMPYS = (  # names in NumPy that Numba compiles for a kernel

@@ -547,6 +547,8 @@ class Inference(Expressions):
         if is_tuple(value.kind):
             raise Refusal(target.line, "an element holds a number, not a tuple")
         self.number(target, value, f"an element of {array.kind[1]} holds a number")
+        if kind == "bool":
+            self.no_half(target, value)
         self.note_narrowing(target.line, value, kind)
         target.value_kind = value.kind
 

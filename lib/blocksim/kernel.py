@@ -32,6 +32,8 @@ class Kernel:
             from .functions import program
 
             self.made = program(self.function)
+            if self.signature is not None:
+                self.made.function.signature = self.signature
         return self.made
 
     def __call__(self, *arguments):
@@ -222,7 +224,7 @@ def run(
             kind_of(name, array if hasattr(array, "ndim") else value)
             for name, value, array in zip(program.parameters, arguments, taken)
         ])  # fmt: skip
-        return launch, kinds, program.fitted(taken, kinds, launch.full)
+        return launch, kinds, program.fitted(taken, kinds)
 
     launch, kinds, taken = prepared()
     try:

@@ -127,13 +127,13 @@ class Program:
                 "signatures",
             )
 
-    def fitted(self, values: list, kinds: tuple, full: bool) -> list:
+    def fitted(self, values: list, kinds: tuple) -> list:
         """Return the arguments, with numbers converted to the types of a signature."""
         signature = getattr(self.function.signature, "takes", kinds)
         if len(signature) != len(kinds):
             return values
         return [
-            convert(value, takes, full)
+            convert(value, takes, True)
             if takes != kind and is_number(takes) and is_number(kind)
             else value
             for value, takes, kind in zip(values, signature, kinds)

@@ -4,7 +4,7 @@ A `Thing` is a module or function, known by its path: "cuda.grid", "math.exp", "
 has no value while a kernel runs; only the compiler sees it.
 """
 
-from .types import ANGLES, CONSTANTS, ONE, SIZES, TESTS, TWO
+from .types import ANGLES, CONSTANTS, HALVES, ONE, PARTS, SIZES, TESTS, TWO
 
 DIMS = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 # The types of elements that each atomic changes, and how many values it takes.
@@ -20,12 +20,15 @@ VOTES["match_all_sync"] = ("number", ("tuple", "int32", "bool"))
 COUNTS = ("syncthreads_count", "syncthreads_and", "syncthreads_or")
 MEETINGS = ("syncthreads", "syncwarp", "activemask") + COUNTS + SHUFFLES + tuple(VOTES)
 FENCES = ("threadfence", "threadfence_block", "threadfence_system", "nanosleep")
+WHOLES = [kind for kind in SIZES if "int" in kind]
 BITS = {  # bit intrinsics: type of the operand -> type of the result
-    "popc": {kind: kind for kind in ("int32", "uint32", "int64", "uint64")},
-    "clz": {kind: kind for kind in ("int32", "uint32", "int64", "uint64")},
+    "popc": {kind: kind for kind in WHOLES},
+    "clz": {kind: kind for kind in WHOLES},
     "ffs": {kind: "uint32" for kind in ("int32", "uint32", "int64", "uint64")},
-    "brev": {"int32": "uint32", "uint32": "uint32", "uint64": "uint64"},
+    "brev": {kind: "uint32" for kind in WHOLES + ["bool"]},
 }
+BITS["popc"]["bool"] = BITS["clz"]["bool"] = "int8"
+BITS["brev"]["uint64"] = "uint64"
 ALIASES = [  # Numba lets these be imported by name, and takes keywords in their calls
     "cuda." + name
     for name in ("grid", "gridsize", "syncthreads")
@@ -45,7 +48,9 @@ KNOWN.update(
     " cuda.const cuda.const.array_like cuda.atomic cuda.atomic.compare_and_swap"
     " cuda.fma cuda.cbrt cuda.selp cuda.jit".split()
 )
-KNOWN.update(["math." + name for name in ONE + TESTS + ANGLES + TWO + CONSTANTS])
+MATHS = ONE + TESTS + ANGLES + TWO + PARTS
+KNOWN.update(["math." + name for name in MATHS + CONSTANTS])
+KNOWN.update(["cuda.fp16." + name for name in HALVES] + ["cuda.fp16"])
 KNOWN.update(["numpy.inf", "numpy.nan", "numpy.pi", "numpy.e"])
 
 

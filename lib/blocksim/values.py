@@ -4,6 +4,7 @@ A **way** is a path of control flow: the messages to readers use that word. A wa
 through one arm of an ``if``, or once more around a loop.
 """
 
+from .scalars import convert
 from .things import Scalar, Signature, Thing
 from .tree import Node
 from .types import WHOLE_BITS, is_integer, is_number, is_tuple, unified
@@ -249,7 +250,7 @@ def constant(value: object, line: int) -> Value:
         return Value("float64", value)
     if isinstance(value, Scalar):
         number = Value(value.dtype.name, fixed=True)
-        number.scalar = value.dtype(value.value).value
+        number.scalar = convert(value.value, value.dtype.name, True)
         return number
     if isinstance(value, (tuple, list)) and not isinstance(value, list):
         parts = [constant(part, line) for part in value]

@@ -85,6 +85,10 @@ RARER = [
     "min(a, b, 3)",
     "np.minimum(a, b)",
     "math.remainder(a, b)",
+    "math.nextafter(a, b)",
+    "round(a, b)",
+    "cuda.fp16.hadd(a, b)",
+    "cuda.fp16.hlt(a, b)",
     "a if a < b else b",
     "np.float32(a) + b",
     "float32(a) * b",
@@ -410,6 +414,14 @@ SHUFFLES = [
     "cuda.shfl_sync(a, 1.5, 0)",
     "cuda.grid(a)",
     "cuda.fp16.hadd(a, a)",
+    "cuda.fp16.hfma(a, 2, 0.5)",
+    "cuda.fp16.hsin(a)",
+    "cuda.fp16.heq(a, a)",
+    "a.bit_count()",
+    "math.ldexp(a, 2)",
+    "divmod(a, a)",
+    "divmod(a, True)",
+    "divmod(a, 2.5)",
 ]
 SPELLED = (
     "byte ubyte char uchar short ushort intc uintc int_ uint long long_ ulong"
