@@ -22,7 +22,7 @@ What a kernel may use
 A kernel may use what Numba compiles for a GPU. The kernel's text and the types of its
 arguments are checked before anything runs. Supported are ``if``, ``while``, ``for`` over
 ranges, arrays and tuples; numbers, arrays, tuples; nested functions and device functions,
-also with barriers in them; ``math``, ``range``, ``len``, ``min``, ``max``, ``abs``,
+also with barriers in them; functions and types as arguments of these; ``math``, ``range``, ``len``, ``min``, ``max``, ``abs``,
 ``round``, ``pow``, ``divmod``; and of ``cuda`` the indices, ``grid``, ``gridsize``,
 shared, local and constant arrays, the barriers (``syncthreads`` and its counting forms,
 ``syncwarp``), shuffles, votes, ``activemask``, atomics, fences, and the bit intrinsics
@@ -136,8 +136,9 @@ parser, and ``source`` resolves the names around a kernel.
 
 Type inference comes before anything runs: ``types`` holds the rules, ``things`` what a
 name can stand for, ``values`` what is known of an expression. ``infer`` handles
-statements, ``expressions`` and ``calls`` the expressions in them; all three refuse what
-does not compile. ``declined`` lists what only the simulator refuses.
+statements, ``expressions`` and ``calls`` the expressions in them, and ``handed`` what a
+function knows of its arguments; all of them refuse what does not compile. ``declined``
+lists what only the simulator refuses.
 
 The program: ``emit`` generates the Python code that the simulator runs, which computes
 with ``arithmetic``; ``program`` caches it for each list of argument types, and ``kernel``

@@ -1,5 +1,6 @@
 """Type inference for calls: device functions, ``math``, ``cuda`` and builtins."""
 
+from .handed import constant_of, escaped, only_compiled, parts_known
 from .things import (
     ALIASES,
     ATOMICS,
@@ -42,6 +43,7 @@ class Calls:
         for arg in node.args:
             if arg.kind == "Refused" and arg.what in TAKEN_BY_NONE:
                 self.value(arg)
+        self.spread_out(node)
         called = self.usable(node, self.value(node.func)).const
         if isinstance(called, Function):
             return self.call_function(node, called)
@@ -62,6 +64,27 @@ class Calls:
                 node.line, f"{path} cannot be called", INSIDE.get(path, f"{path} alone")
             )
         return getattr(self, read)(node, name)
+
+    def spread_out(self, node: Node) -> None:
+        """Replace a tuple with a star before it, ``f(*pair)``, by its elements."""
+        args = []
+        for arg in node.args:
+            spread = getattr(arg, "value", None) if arg.kind == "Refused" else None
+            args += [arg] if spread is None else self.elements(arg, spread)
+        node.args = node.args if node.keywords else args
+
+    def elements(self, arg: Node, spread: Node) -> list:
+        """Return the elements of a tuple with a star before it; refuse anything else."""
+        if spread.kind == "Tuple":
+            return spread.elts
+        value = self.value(spread)
+        if not is_tuple(value.kind) or spread.kind not in ("Name", "Attribute"):
+            return [arg]
+        numbers = [
+            Node("Constant", arg.line, value=number)
+            for number in range(len(value.kind) - 1)
+        ]
+        return [Node("Subscript", arg.line, value=spread, slice=one) for one in numbers]
 
     def not_called(self, node: Node) -> Refusal:
         """Return the refusal of a call of something that is no function."""
@@ -137,22 +160,17 @@ class Calls:
                 "a function inside a kernel takes no names of parameters in its call",
                 "the values in order",
             )
-        node.args = self.arrange(node, function)
-        node.keywords = []
+        if not hasattr(node, "written"):
+            node.written = (node.args, node.keywords)
+        node.args, node.keywords = node.written
+        node.args, node.keywords = self.arrange(node, function), []
         values = [self.usable(node, self.value(arg)) for arg in node.args]
         if isinstance(function, Closure):
             typed = self.inline(node, function, values)
         else:
-            for value in values:
-                if value.kind in ("static", "text"):
-                    raise Refusal(
-                        node.line,
-                        f"{self.named(value)} cannot be handed to a function",
-                        "use it there by its name",
-                        declined="functions",
-                    )
-            kinds = tuple([value.kind for value in values])
-            typed = self.compiler.typed(function, kinds)
+            values = [self.escaping(node, value) for value in values]
+            typed = self.compiler.typed(function, values)
+            self.typed.literal = self.typed.literal or typed.literal
         if typed.result is None:
             raise Refusal(node.line, f"{function.name} calls itself", "use a loop")
         self.check_signature(node, function, typed)
@@ -161,7 +179,46 @@ class Calls:
             self.meet()
         self.typed.atomics = self.typed.atomics or typed.atomics
         self.typed.calls_waiting = self.typed.calls_waiting or typed.waits
-        return Value(typed.result.kind, bits=typed.result.bits)
+        return self.given_back(node, typed.result)
+
+    def given_back(self, node: Node, result: Value) -> Value:
+        """Return the value of a call; a function or a type remains a constant."""
+        value = Value(result.kind, bits=result.bits)
+        if only_compiled(result.kind):
+            value.const = result.const
+            if not result.known:
+                raise Refusal(
+                    node.line,
+                    "the function returns a tuple of functions and variables",
+                    "return its parts one by one",
+                    declined="functions",
+                )
+        return value
+
+    def escaping(self, node: Node, value: Value) -> Value:
+        """Return an argument that another function may use."""
+        if isinstance(value.const, Closure):
+            return Value("static", escaped(value.const))
+        parts = parts_known(value)
+        if parts is not None and only_compiled(value.kind):
+            whole = Value(value.kind)
+            whole.parts = [self.escaping(node, part) for part in parts]
+            return whole
+        if only_compiled(value.kind) and not value.known:
+            raise Refusal(
+                node.line,
+                "a text or function that differs by the way cannot be handed over",
+                "hand it over on each way",
+                declined="functions",
+            )
+        return value
+
+    def literal(self, value: Value) -> Value:
+        """Return a value with its constant, also where a caller handed over a literal."""
+        if value.known or not hasattr(value, "handed"):
+            return value
+        self.typed.literal = True
+        return constant_of(value)
 
     def check_signature(self, node: Node, function: Function, typed: Typed) -> None:
         """Refuse a call whose types differ from those in the function's decorator."""
@@ -180,8 +237,11 @@ class Calls:
     def arrange(self, node: Node, function: Function) -> list:
         """Return the arguments of a call in the order of the parameters."""
         parameters = function.node.parameters
+        last = parameters[-1] if parameters else None
+        rest = last is not None and last.stars == "*" and last.name != ""
+        rest = rest and not isinstance(function, Closure)
         for parameter in parameters:
-            if parameter.stars:
+            if parameter.stars and not (rest and parameter is last):
                 raise Refusal(
                     parameter.line,
                     "a star before a parameter has no place in a kernel",
@@ -191,16 +251,24 @@ class Calls:
         for arg in node.args:
             if arg.kind == "Refused":
                 self.value(arg)
-        arguments = dict(zip([p.name for p in parameters], node.args))
+        given = node.args
+        if rest:
+            several = given[len(parameters) - 1 :]
+            given = given[: len(parameters) - 1]
+            if len(given) == len(parameters) - 1:
+                given = given + [Node("Tuple", node.line, elts=several)]
+        arguments = dict(zip([p.name for p in parameters], given))
         names = [parameter.name for parameter in parameters]
         for name, arg in node.keywords:
             if name not in names or name in arguments:
                 raise Refusal(node.line, f"{function.name} takes no {name} here")
             arguments[name] = arg
+        if rest and last.name not in arguments:
+            arguments[last.name] = Node("Tuple", node.line, elts=[])
         missing = [
             p for p in parameters if p.name not in arguments and p.default is None
         ]
-        if missing or len(node.args) > len(parameters):
+        if missing or len(given) > len(parameters):
             raise Refusal(
                 node.line,
                 f"{function.name} takes {', '.join(names)};"
@@ -415,12 +483,14 @@ class Calls:
 
     def call_grid(self, node: Node, name: str) -> Value:
         (value,) = self.take(node, "ndim")
+        value = self.literal(value)
         if value.kind != "int64" or not value.known or value.const not in (1, 2, 3):
             raise Refusal(
                 node.line,
                 f"cuda.{name} takes the number of dimensions, 1, 2 or 3",
                 f"cuda.{name}(1)",
             )
+        node.ndim = value.const
         if value.const == 1:
             return Value("int64", bits=MEMORY_BITS)
         index = Value(("tuple",) + ("int64",) * value.const, bits=MEMORY_BITS)
@@ -434,6 +504,7 @@ class Calls:
         node.shape = self.extents(node, shape, space)
         node.dtype = self.dtype(node, dtype)
         aligned = alignment is not None and alignment.kind != "none"
+        alignment = self.literal(alignment) if aligned else None
         if aligned and not (
             alignment.known
             and alignment.kind == "int64"
@@ -450,6 +521,7 @@ class Calls:
         parts = [shape]
         if is_tuple(shape.kind):
             parts = [self.part(shape, i) for i in range(len(shape.kind) - 1)]
+        parts = [self.literal(part) for part in parts]
         instead = (
             "compute it outside the kernel, or give the number a name there, and use"
             " the name alone"

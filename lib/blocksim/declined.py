@@ -23,9 +23,9 @@ DECLINED = {
     "library": "Functions of NumPy, of operator, of libdevice, half-precision and"
     " vector types, cooperative groups, and math.frexp, modf, ldexp and remainder: the"
     " book has no use for them.",
-    "functions": "Functions as values, lambdas but under one name, types handed to"
-    " functions, defaults and stars in parameters, and functions that return nothing"
-    " on some ways.",
+    "functions": "Lambdas that use variables around them, and those made outside of a"
+    " kernel; functions and kernels without a text, as exec makes them; stars and"
+    " defaults in a kernel's parameters; and functions that return nothing on some ways.",
     "signatures": "Types in a decorator that are not those of the launch or the call: a"
     " GPU takes the bytes for what the decorator says, or converts the numbers.",
     "statements": "match, async, global, nonlocal, := of a variable and a for that"

@@ -175,7 +175,7 @@ class Emitter:
         self.at(node.line)
         value = self.expression(node.value)
         if node.value.got.kind == "static":  # the name exists at compile time only
-            return
+            return self.write(value) if node.value.kind == "Call" else None
         self.assign(node.targets, node.value, value)
 
     def write_AnnAssign(self, node) -> None:
@@ -562,6 +562,12 @@ class Emitter:
     # ---- calls
 
     def text_Call(self, node) -> str:
+        if node.func.kind == "Call":  # the function is what another call returns
+            return f"({self.expression(node.func)}, {self.called_by(node)})[1]"
+        return self.called_by(node)
+
+    def called_by(self, node) -> str:
+        """Return the code of a call of a known function."""
         if hasattr(node, "typed"):
             return self.call(node)
         path = node.path
@@ -679,7 +685,7 @@ class Emitter:
         )
 
     def call_cuda_grid(self, node) -> str:
-        return f"__rt.{node.path[5:]}({node.bound[0].got.const})"
+        return f"__rt.{node.path[5:]}({node.ndim})"
 
     call_cuda_gridsize = call_cuda_grid
 

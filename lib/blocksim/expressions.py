@@ -1,8 +1,9 @@
 """Type inference for expressions: names, operations, elements of arrays."""
 
 from .calls import Calls
+from .handed import escaped
 from .things import BUILTINS, DIMS, KNOWN, DType, Thing, Type
-from .tree import Node
+from .tree import Node, literal
 from .types import (
     FLOATS,
     MEMORY_BITS,
@@ -20,6 +21,7 @@ from .types import (
 )
 from .values import (
     UNKNOWN,
+    Closure,
     Function,
     Refusal,
     Unusable,
@@ -224,9 +226,12 @@ class Expressions(Calls):
         )
 
     def value_Lambda(self, node: Node) -> Value:
-        raise Refusal(
-            node.line, "a lambda needs a name", "f = lambda x: …", declined="functions"
-        )
+        if not hasattr(node, "function"):
+            node.function = function_of(node, "lambda")
+            node.function.anonymous = True
+        self.defaults(node.function)
+        closure = Closure("the lambda", node.function, self)
+        return Value("static", escaped(closure))
 
     def value_Slice(self, node: Node) -> Value:
         raise Refusal(
@@ -559,6 +564,7 @@ class Expressions(Calls):
                 node.line, f"an index is a whole number, not {index.kind}", "int32(…)"
             )
         parts = base.kind[1:]
+        index = self.literal(index) if kinds_differ(base.kind) else index
         if index.known:
             if not -len(parts) <= index.const < len(parts):
                 raise Refusal(
@@ -568,8 +574,10 @@ class Expressions(Calls):
             if element.known:
                 element = computed(element)
             most = base.bits if base.bits and is_integer(element.kind) else element.bits
-            return element if element.known else Value(element.kind, bits=most)
-        if not parts or [part for part in parts if part != parts[0]]:
+            if element.known or hasattr(element, "handed"):
+                return element
+            return Value(element.kind, bits=most)
+        if not parts or kinds_differ(base.kind):
             raise Refusal(
                 node.line,
                 "the parts of this tuple have several types",
@@ -609,6 +617,12 @@ class Expressions(Calls):
         return Value((kind[0], kind[1], kind[2] - indices) + kind[3:])
 
 
+def kinds_differ(kind: tuple) -> bool:
+    """Return whether the elements of a tuple have several types."""
+    static = [part for part in kind[1:] if part == "static"]
+    return bool(static) or bool([part for part in kind[1:] if part != kind[1]])
+
+
 def type_or_thing(const: object) -> str:
     """Return how a message names something that only the compiler sees."""
     if isinstance(const, (Thing, Type)):
@@ -642,15 +656,17 @@ def simplified(name: str) -> str:
     return name.lower().replace("_", "").replace(".", "")
 
 
-def literal(node: Node) -> bool:
-    """Return whether Python folds an expression at compile time."""
-    if node.kind == "Constant":
-        return isinstance(node.value, (int, float, bool))
-    if node.kind == "UnaryOp":
-        return node.op != "~" and literal(node.operand)
-    if node.kind == "BinOp":
-        return literal(node.left) and literal(node.right)
-    return False
+def function_of(node: Node, name: str) -> Node:
+    """Return a lambda as the def of a function."""
+    back = Node("Return", node.line, value=node.body)
+    return Node(
+        "FunctionDef",
+        node.line,
+        name=name,
+        decorators=[],
+        parameters=node.parameters,
+        body=[back],
+    )
 
 
 def chained(node: Node) -> list:

@@ -6,12 +6,16 @@ It needs CPython. On the book's pages kernels are texts, and do without this fil
 import builtins
 import inspect
 from types import FunctionType, ModuleType
+from weakref import WeakKeyDictionary
 
 from .program import Program
-from .source import builtin, resolved
+from .source import builtin, resolved, whole_tuple
 from .things import KNOWN, Thing, type_of_name
 from .tree import Node, parse
 from .values import Function, Unusable
+
+# Functions are told apart by their trees, so each has one.
+TREES: WeakKeyDictionary[FunctionType, Node] = WeakKeyDictionary()
 
 
 class Unreadable(ValueError):
@@ -45,10 +49,11 @@ def compilable(kernel: object, overrides: dict[str, object]) -> Function:
             return builtin(name)
         raise KeyError(name)
 
-    node = definition(function)
+    if function not in TREES:
+        TREES[function] = definition(function)
     signature = getattr(kernel, "signature", None)
     resolve = lambda value: stand_in(value, overrides)
-    return Function(function.__name__, node, find, resolve, signature)
+    return Function(function.__name__, TREES[function], find, resolve, signature)
 
 
 def definition(function: FunctionType) -> Node:
@@ -71,7 +76,10 @@ def definition(function: FunctionType) -> Node:
 def stand_in(value: object, overrides: dict[str, object]) -> object:
     """Return what the compiler uses for a value around a kernel."""
     if is_numbas(value):
-        return numbas(value)
+        known = numbas(value)
+        return known if isinstance(known, Unusable) else resolved(known, None)
+    if isinstance(value, tuple):
+        return whole_tuple([stand_in(part, overrides) for part in value])
     if isinstance(value, FunctionType):
         return Unusable(
             "{name} is a plain function of Python's",

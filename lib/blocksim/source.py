@@ -227,9 +227,7 @@ def resolved(value: object, function: object) -> object:
     if value is None or isinstance(value, (bool, int, float, str, Thing, Type, Scalar)):
         return value
     if isinstance(value, tuple):
-        parts = [resolved(part, function) for part in value]
-        bad = [part for part in parts if isinstance(part, (Unusable, Value))]
-        return bad[0] if bad and isinstance(bad[0], Unusable) else tuple(parts)
+        return whole_tuple([resolved(part, function) for part in value])
     if hasattr(value, "function") and hasattr(value, "made"):
         return function(value)
     if value is math:
@@ -241,6 +239,16 @@ def resolved(value: object, function: object) -> object:
         if value is known:
             return builtin(known.__name__)
     return other_value(value)
+
+
+def whole_tuple(parts: list) -> object:
+    """Return a tuple around a kernel, or why no kernel can use it."""
+    for part in parts:
+        if isinstance(part, Unusable):
+            return part
+        if isinstance(part, Thing):
+            return Unusable("{name} is a tuple with " + part.path, "a name for each")
+    return tuple(parts)
 
 
 def other_value(value: object) -> object:

@@ -376,9 +376,10 @@ class Parser:
         if self.sees("lambda"):
             return self.lambda_expression()
         if self.sees("*", "**"):
-            self.at += 1
-            self.expression()
-            return Node("Refused", line, what="a star before an expression", words=[])
+            stars = self.name()
+            what = "a star before an expression"
+            inner = self.expression()
+            return Node("Refused", line, what=what, words=[stars], value=inner)
         if self.sees("yield", "await"):
             what = self.name()
             commas = () if what == "yield" else (",",)  # it yields a tuple with them
@@ -618,3 +619,14 @@ def parts_of(target: Node) -> list:
     for part in target.elts:
         targets += parts_of(part)
     return targets
+
+
+def literal(node: Node) -> bool:
+    """Return whether Python folds an expression at compile time."""
+    if node.kind == "Constant":
+        return isinstance(node.value, (int, float, bool))
+    if node.kind == "UnaryOp":
+        return node.op != "~" and literal(node.operand)
+    if node.kind == "BinOp":
+        return literal(node.left) and literal(node.right)
+    return False

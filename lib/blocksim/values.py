@@ -152,6 +152,8 @@ class Typed:
     atomics, loops, calls_waiting : bool
         Is there an atomic in it, or in what it calls? A while? A call of a function
         that may wait?
+    literal : bool
+        Does its code depend on the numbers that it was handed as literals?
     names : dict
         Its variables, with all the types they ever have.
     unset : set of str
@@ -164,7 +166,7 @@ class Typed:
         self.kinds = kinds
         self.result = None
         self.meets = False
-        self.atomics = self.loops = self.calls_waiting = False
+        self.atomics = self.loops = self.calls_waiting = self.literal = False
         self.names = {}
         self.unset = set()
 

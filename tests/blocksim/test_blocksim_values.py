@@ -1,0 +1,230 @@
+"""Functions and types as values: handed over, closed over, under another name."""
+
+import math
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from blocksim import cuda, float32, int32, load, run
+
+MODES = ("race", "full", "plain")
+HEAD = "import math\nfrom numba import cuda, float32, float64, int32\n"
+
+
+@cuda.jit(device=True)
+def reversed_through(x, y, make, dtype, n):
+    """Reverse a block's numbers through a tile of a given type and size."""
+    t = cuda.threadIdx.x
+    tile = cuda.shared.array(n, dtype)
+    tile[t] = make(x[t])
+    cuda.syncthreads()
+    y[t] = tile[n - 1 - t]
+
+
+@cuda.jit(device=True)
+def doubled(v):
+    return v * float32(2)
+
+
+def made_by(make, dtype, n):
+    """A kernel for one function, one type and one size."""
+
+    @cuda.jit
+    def kernel(x, y):
+        reversed_through(x, y, make, dtype, n)
+
+    return kernel
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("make", "dtype", "wanted"),
+    [
+        (math.sqrt, float32, [3, 2, 1, 0]),
+        (doubled, float32, [18, 8, 2, 0]),
+        (int, int32, [9, 4, 1, 0]),
+        (int32, np.float64, [9, 4, 1, 0]),
+    ],
+)
+def test_a_factory_closes_over_a_function_and_a_type(make, dtype, wanted, mode) -> None:
+    x, y = np.array([0, 1, 4, 9], np.float32), np.zeros(4, np.float32)
+    report = run(made_by(make, dtype, 4), 1, 4, x, y, mode=mode)
+    assert {f.kind for f in report.faults} <= {"float64"}
+    assert_array_equal(y, np.array(wanted, np.float32))
+    assert report.shared_bytes == 4 * (8 if dtype is np.float64 else 4)
+
+
+def test_a_function_is_compiled_anew_for_each_thing_it_is_handed() -> None:
+    @cuda.jit(device=True)
+    def twice(op, v):
+        return op(op(v))
+
+    @cuda.jit
+    def kernel(x, y):
+        y[0] = twice(math.sqrt, x[0])
+        y[1] = twice(doubled, x[0])
+        y[2] = twice(lambda v: v + 1, x[0])
+        y[3] = twice(abs, x[0])
+
+    y = np.zeros(4, np.float32)
+    assert run(kernel, 1, 1, np.array([16], np.float32), y)
+    assert_array_equal(y, [2, 64, 18, 16])
+
+
+def test_a_tile_of_each_size_is_another_tile() -> None:
+    def kernel(x, y):
+        reversed_through(x, y, float32, float32, 4)
+        reversed_through(x, y, float32, float32, 8)
+
+    x, y = np.zeros(8, np.float32), np.zeros(8, np.float32)
+    report = run(kernel, 1, 4, x, y)
+    assert report.shared_bytes == 48
+    (first, *_) = report.faults
+    assert (first.kind, first.array, first.index) == ("uninitialised", "tile", [4])
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_an_atomic_that_is_handed_over_is_one(mode) -> None:
+    @cuda.jit(device=True)
+    def count(x, op):
+        op(x, 0, 1)
+
+    def kernel(x):
+        count(x, cuda.atomic.add)
+
+    x = np.zeros(1, np.int32)
+    assert run(kernel, 2, 8, x, mode=mode)
+    assert x[0] == 16
+
+
+def test_a_race_in_a_function_that_is_handed_over_is_found() -> None:
+    @cuda.jit(device=True)
+    def plain(x, i, by):
+        x[i] = x[i] + by
+
+    @cuda.jit(device=True)
+    def count(x, op):
+        op(x, 0, cuda.threadIdx.x)
+
+    def kernel(x):
+        count(x, plain)
+
+    faults = run(kernel, 1, 8, np.zeros(1, np.int32)).faults
+    assert faults[0].kind == "race" and faults[0].array == "x"
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_threads_meet_in_a_function_that_is_handed_over(whole: bool) -> None:
+    @cuda.jit(device=True)
+    def shifted(tile, meet):
+        meet()
+        return tile[(cuda.threadIdx.x + 1) % 4]
+
+    @cuda.jit(device=True)
+    def nothing():
+        pass
+
+    @cuda.jit(device=True)
+    def block():
+        cuda.syncthreads()
+
+    meet = block if whole else nothing
+
+    def kernel(x, y):
+        t = cuda.threadIdx.x
+        tile = cuda.shared.array(4, float32)
+        tile[t] = x[t]
+        y[t] = shifted(tile, meet)
+
+    x, y = np.arange(4, dtype=np.float32), np.zeros(4, np.float32)
+    report = run(kernel, 1, 4, x, y)
+    if whole:
+        assert report and y.tolist() == [1, 2, 3, 0]
+    else:
+        assert report.faults[0].how == "too early"
+
+
+def test_a_barrier_is_handed_over() -> None:
+    @cuda.jit(device=True)
+    def meeting(meet):
+        if cuda.threadIdx.x < 2:
+            meet()
+
+    def kernel(x):
+        meeting(cuda.syncthreads)
+
+    (fault,) = run(kernel, 1, 4, np.zeros(1, np.float32)).faults
+    assert fault.kind == "barrier"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_arguments_with_a_star_go_through(mode) -> None:
+    @cuda.jit(device=True)
+    def call(op, *args):
+        return op(*args)
+
+    @cuda.jit(device=True)
+    def fused(a, b, c):
+        return a * b + c
+
+    def kernel(x):
+        pair = (x[0], x[1])
+        x[2] = call(fused, 1, *pair)
+        x[3] = call(math.atan2, x[0], x[1])
+        x[4] = max(*pair)
+
+    x = np.array([3, 4, 0, 0, 0], np.float32)
+    report = run(kernel, 1, 1, x, mode=mode)
+    assert {f.kind for f in report.faults} <= {"float64"}
+    assert_array_equal(x, np.array([3, 4, 7, math.atan2(3, 4), 4], np.float32))
+
+
+def test_what_a_call_gives_back_can_be_called_and_its_stores_are_made() -> None:
+    @cuda.jit(device=True)
+    def choose(x):
+        x[1] = 5
+        return doubled
+
+    def kernel(x):
+        x[0] = choose(x)(x[0])
+
+    def named(x):
+        f = choose(x)
+        x[0] = f(x[0])
+
+    for each in (kernel, named):
+        x = np.ones(2, np.float32)
+        assert run(each, 1, 1, x)
+        assert x.tolist() == [2, 5]
+
+
+REFUSED = {
+    "    y = x[1]\n    def g(v):\n        return v + y\n    x[0] = f(x[0], g)": (
+        "g is handed over, and y around it is a variable",
+        None,
+    ),
+    "    y = x[1]\n    x[0] = (lambda v: v + y)(x[0])": (
+        "the lambda is handed over, and y around it is a variable",
+        "functions",
+    ),
+    "    x[0] = f(x[0], math.sin if x[0] > 0 else math.cos)": (
+        "two ways lead here",
+        None,
+    ),
+    "    x[0] = f(x[0], float32 if x[0] > 0 else float64)": (
+        "two ways lead here",
+        None,
+    ),
+    "    x[0] = f(x[0], math)": ("math cannot be called", None),
+}
+
+
+@pytest.mark.parametrize("body", REFUSED)
+def test_a_refusal_says_why(body: str) -> None:
+    reason, declined = REFUSED[body]
+    text = "@cuda.jit(device=True)\ndef f(x, op):\n    return op(x)\n"
+    kernel = load(f"{HEAD}{text}@cuda.jit\ndef kernel(x):\n{body}\n", "kernel")
+    (fault,) = run(kernel, 1, 1, np.ones(2, np.float32)).faults
+    assert fault.kind == "compile" and fault.reason.startswith(reason)
+    assert fault.fields.get("declined") == declined or not declined
