@@ -9,13 +9,15 @@ from .things import (
     DIMS,
     FENCES,
     SHUFFLES,
+    SIGNS,
+    UNARY,
     VOTES,
     DType,
     Thing,
     Type,
     type_of_text,
 )
-from .tree import Node, clone
+from .tree import COMPARISONS, Node, clone
 from .types import (
     ANGLES,
     FLOATS,
@@ -481,6 +483,31 @@ class Calls:
             )
         return Value(kind, fixed=fixed)
 
+    def call_operator(self, node: Node, name: str) -> Value:
+        """Return the result of a function of ``operator``: that of its sign."""
+        sign, line = SIGNS[name], node.line
+        operands = self.take(node, *(["a"] if name in UNARY else ["a", "b"]))
+        if sign == "not":
+            self.number(node, operands[0], "operator.not_ takes a number")
+        if name == "itruediv" and not [v for v in operands if not is_integer(v.kind)]:
+            message = "operator.itruediv takes no two whole numbers"
+            raise Refusal(line, message, "operator.truediv")
+        left = node.bound[0]
+        if name in UNARY:
+            same = Node("UnaryOp", line, op=sign, operand=left)
+        elif sign in COMPARISONS:
+            same = Node(
+                "Compare", line, left=left, ops=[sign], comparators=node.bound[1:]
+            )
+        else:
+            same = Node("BinOp", line, left=left, op=sign, right=node.bound[1])
+        node.operation = same
+        if same.kind == "BinOp":  # Numba computes it on the device, even of literals
+            same.got = self.computed(same, *operands, False)
+        else:
+            self.value(same)
+        return Value(same.got.kind, bits=same.got.bits, fixed=same.got.fixed)
+
     def call_grid(self, node: Node, name: str) -> Value:
         (value,) = self.take(node, "ndim")
         value = self.literal(value)
@@ -804,3 +831,4 @@ CALLS.update({"cuda." + name: "call_meeting" for name in SHUFFLES + COUNTS})
 CALLS.update({"cuda." + name: "call_meeting" for name in VOTES})
 CALLS.update({"cuda.syncthreads": "call_meeting", "cuda.syncwarp": "call_meeting"})
 GROUPS = {"math": "call_math", "cuda.atomic": "call_atomic", "cuda": "call_cuda"}
+GROUPS["operator"] = "call_operator"

@@ -20,7 +20,7 @@ DECLINED = {
     " Numba cuts them off without a word.",
     "small": "Bits of numbers that are not of 32 or 64 bits, round to digits, and"
     " divmod of floats: Numba's answers have odd types.",
-    "library": "Functions of NumPy, of operator, of libdevice, half-precision and"
+    "library": "Functions of NumPy, some of operator, of libdevice, half-precision and"
     " vector types, cooperative groups, and math.frexp, modf, ldexp and remainder: the"
     " book has no use for them.",
     "functions": "Lambdas that use variables around them, and those made outside of a"

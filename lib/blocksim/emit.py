@@ -579,6 +579,8 @@ class Emitter:
         write = getattr(self, "call_" + path.replace(".", "_"), None)
         if write:
             return write(node)
+        if head == "operator":
+            return self.expression(node.operation)
         if head == "math":
             return self.rounded(f"__math.{name}({self.arguments(node)})", node.got.kind)
         if head == "cuda.atomic":

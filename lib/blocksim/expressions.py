@@ -518,7 +518,7 @@ class Expressions(Calls):
         else:
             instead = near(path, name) or near("math", name)
             instead = instead or (name if name in BUILTINS else "")
-        declined = "library" if name in library else ""
+        declined = "library" if name in library or path == "operator" else ""
         return Refusal(node.line, f"a kernel knows no {path}.{name}", instead, declined)
 
     def around_value(self, node: Node, value: object) -> Value:

@@ -69,9 +69,9 @@ class Decorating(Thing):
         return lambda function: Kernel(None, function, self.path, options, signed)
 
     def imported(self, path: str) -> object:
-        """Return the stand-in for an import from Numba or NumPy."""
-        if path == "numpy" or path[:6] == "numpy.":
-            value, parts = module("numpy"), path.split(".")[1:]
+        """Return the stand-in for an import from Numba, NumPy or ``operator``."""
+        if path.split(".")[0] in ("numpy", "operator"):
+            value, parts = module(path.split(".")[0]), path.split(".")[1:]
         else:
             value, parts = self, path.split(".")[1:]
         for part in parts:

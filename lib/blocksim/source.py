@@ -178,7 +178,7 @@ def stand_ins(words: list) -> str | None:
     for path, name in imported_names(names):
         whole = f"{module}.{path}" if module else path
         root = whole.split(".")[0]
-        if root not in ("numba", "numpy"):
+        if root not in ("numba", "numpy", "operator"):
             return None
         if path == "*":
             name = "_"  # running the import raises the error
@@ -235,6 +235,10 @@ def resolved(value: object, function: object) -> object:
     known = Thing("math").child(getattr(value, "__name__", "") or "")
     if known is not None and value is getattr(math, value.__name__, None):
         return known
+    if getattr(value, "__module__", "") in ("operator", "_operator"):
+        known = Thing("operator").child(value.__name__)
+        if known is not None:
+            return known
     for known in (int, float, bool, len, range, min, max, abs, round, pow, divmod):
         if value is known:
             return builtin(known.__name__)
@@ -256,8 +260,8 @@ def other_value(value: object) -> object:
     kind = type(value).__name__
     if kind == "ndarray":
         return constant_array(value)
-    if kind == "module" and value.__name__ == "numpy":
-        return Thing("numpy")
+    if kind == "module" and value.__name__ in ("numpy", "operator"):
+        return Thing(value.__name__)
     if "numpy" in (
         getattr(value, "__module__", ""),
         getattr(type(value), "__module__", "").split(".")[0],

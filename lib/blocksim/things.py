@@ -46,6 +46,17 @@ KNOWN.update(
     " cuda.fma cuda.cbrt cuda.selp cuda.jit".split()
 )
 KNOWN.update(["math." + name for name in ONE + TESTS + ANGLES + TWO + CONSTANTS])
+# The functions of ``operator``, and their signs.
+SIGNS = dict(zip("neg pos invert not_".split(), "- + ~ not".split()))
+UNARY = tuple(SIGNS)
+SIGNS.update(zip("eq ne lt le gt ge".split(), "== != < <= > >=".split()))
+SYMBOLS = "+ - * / // % ** & | ^ << >>".split()
+NAMES = "add sub mul truediv floordiv mod pow and or xor lshift rshift".split()
+SIGNS.update(
+    {name + "_" * (name in ("and", "or")): s for name, s in zip(NAMES, SYMBOLS)}
+)
+SIGNS.update({"i" + name: sign for name, sign in zip(NAMES, SYMBOLS)})
+KNOWN.update(["operator"] + ["operator." + name for name in SIGNS])
 KNOWN.update(["numpy.inf", "numpy.nan", "numpy.pi", "numpy.e"])
 
 

@@ -1,12 +1,14 @@
 """Functions and types as values: handed over, closed over, under another name."""
 
 import math
+import operator
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
 from blocksim import cuda, float32, int32, load, run
+from blocksim.things import SIGNS
 
 MODES = ("race", "full", "plain")
 HEAD = "import math\nfrom numba import cuda, float32, float64, int32\n"
@@ -228,3 +230,62 @@ def test_a_refusal_says_why(body: str) -> None:
     (fault,) = run(kernel, 1, 1, np.ones(2, np.float32)).faults
     assert fault.kind == "compile" and fault.reason.startswith(reason)
     assert fault.fields.get("declined") == declined or not declined
+
+
+# ---- the module operator
+
+PAIRS = [(7, 2), (-7, 3), (5, 0), (0, -1), (2**31 - 1, 2), (-(2**31), 1)]
+
+
+def results(text: str, dtype: str, pairs: list, mode: str) -> list | str:
+    """What a kernel makes of pairs of numbers, or why it is refused."""
+    x, y = np.array(pairs, dtype), np.zeros(len(pairs), np.float64)
+    lines = f"@cuda.jit\ndef kernel(x, y):\n    t = cuda.grid(1)\n    y[t] = {text}\n"
+    kernel = load(f"import operator\n{HEAD}{lines}", "kernel")
+    report = run(kernel, 1, len(pairs), x, y, mode=mode)
+    kinds = {fault.kind for fault in report.faults}
+    return "refused" if "compile" in kinds else [*y.tolist(), *sorted(kinds)]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "float32", "bool"])
+@pytest.mark.parametrize("name", SIGNS)
+def test_a_function_of_operator_does_what_its_sign_does(name, dtype, mode) -> None:
+    pairs = [(abs(a), abs(b)) for a, b in PAIRS] if dtype[0] == "u" else PAIRS
+    a, b, sign = "x[t, 0]", "x[t, 1]", SIGNS[name]
+    one = name in ("neg", "pos", "invert", "not_")
+    signed = f"{sign} {a}" if one else f"{a} {sign} {b}"
+    wanted = results(signed, dtype, pairs, mode)
+    if name == "itruediv" and dtype != "float32":
+        wanted = "refused"
+    found = results(
+        f"operator.{name}({a}{'' if one else ', ' + b})", dtype, pairs, mode
+    )
+    assert repr(found) == repr(wanted)
+
+
+def test_operator_under_other_names() -> None:
+    text = (
+        "import operator as op\nfrom operator import sub, mul as times\n"
+        "plus = op.add\n" + HEAD + "@cuda.jit\ndef kernel(x):\n    less = op.lt\n"
+        "    x[0] = plus(x[0], times(2, sub(x[1], 1)))\n"
+        "    if less(x[1], x[0]):\n        x[1] = op.neg(x[1])\n"
+    )
+    x = np.array([3, 4], np.float32)
+    assert run(load(text, "kernel"), 1, 1, x)
+    assert x.tolist() == [9, -4]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int32])
+def test_operator_in_a_factory_finds_the_races_of_its_operands(dtype) -> None:
+    def make(op):
+        @cuda.jit
+        def kernel(x):
+            t = cuda.threadIdx.x
+            x[t] = op(x[t], x[(t + 1) % 4])
+
+        return kernel
+
+    for op in (operator.add, operator.mul, operator.lt):
+        fault = run(make(op), 1, 4, np.ones(4, dtype)).faults[0]
+        assert fault.kind == "race" and fault.array == "x"

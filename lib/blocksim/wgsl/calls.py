@@ -67,6 +67,8 @@ class Calls:
             return self.meeting(node, name)
         if head == "cuda.atomic":
             return self.atomic(node, name)
+        if head == "operator":
+            return self.value(node.operation)
         if head == "math":
             return self.maths(node, name)
         if name in BITS and head == "cuda":
