@@ -58,7 +58,8 @@ Fault, a ValueError
     ``array``, ``index``, ``earlier`` (the line of the first of two accesses) and
     ``how``. ``fields`` holds all of these, ready for JSON. ``severity`` is "fault" for
     those in ``Report.faults``. Those in ``Report.notes`` are no faults: "benign" makes no
-    difference to any number, and "unmodelled" is where a GPU may do something else.
+    difference to any number, "unmodelled" is where a GPU may do something else, and
+    "silent" is what a GPU keeps to itself.
 
 Faults
 ------
@@ -92,6 +93,8 @@ endless         a loop that does not end, with its line: either nothing changes 
 float64         an operation in double precision (full mode), found from the types
                 before anything runs
 error           the kernel raised an exception: ``text`` says which
+raise           a note, silent: a thread raised an exception, and so has ended. A GPU tells
+                the host only under ``@cuda.jit(debug=True)``, where it is an "error"
 activemask      a note, unmodelled: the lanes that are there together on a GPU may be fewer
 
 Lines count from the start of the file or cell that holds the kernel, or of the text.

@@ -15,7 +15,8 @@ DECLINED = {
     " hides a loop or another view of the memory.",
     "loops": "sum, enumerate, zip, and min and max of a whole array or tuple: a loop"
     " says who reads which element.",
-    "output": "print, raise and assert: what they do on a GPU is not seen here.",
+    "output": "print, and a raise of anything but an exception by its name: what they do"
+    " on a GPU is not seen here.",
     "floats": "Floats where a whole number is meant, in range, masks and indices:"
     " Numba cuts them off without a word.",
     "small": "Bits of numbers that are not of 32 or 64 bits, round to digits, and"

@@ -277,6 +277,10 @@ class Emitter:
                 line = self.text.lines[number]
                 self.text.lines[number] = line.replace("__rt._leave()", "pass")
 
+    def write_Raise(self, node) -> None:
+        self.at(node.line)
+        self.write(f"__rt._raise({node.named!r}, {node.message!r})")
+
     def write_If(self, node) -> None:
         if node.taken is not None:
             return self.block(node.body if node.taken else node.orelse)

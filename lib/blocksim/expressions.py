@@ -823,7 +823,6 @@ OTHER_NAMES = {
 REPLACED = {"numpy": "math has what a kernel needs"}
 OWN_CHOICE = {
     "raise": "output",
-    "assert": "output",
     "match": "statements",
     "async": "statements",
     "global": "statements",
@@ -840,8 +839,7 @@ INSTEAD = {
     "a dictionary": "an array",
     "a set": "an array",
     "try": "test before, with if",
-    "raise": "write a mark into an array",
-    "assert": "write a mark into an array",
+    "raise": 'raise ValueError("…")',
     "match": "if and elif",
     "an import inside a kernel": "move it to the top of the file",
     "global": "pass an array",

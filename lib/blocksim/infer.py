@@ -336,6 +336,39 @@ class Inference(Expressions):
         self.give(value, node.line)
         self.names = None
 
+    def read_Raise(self, node: Node) -> None:
+        """Read a raise, whose exception and message are constants."""
+        error, args = node.error, []
+        if error.kind == "Call":
+            error, args = error.func, error.args
+        node.named = self.exception(node, error)
+        values = [self.value(arg) for arg in args]
+        for value in values:
+            if not value.known or not (is_number(value.kind) or value.kind == "text"):
+                raise Refusal(
+                    node.line,
+                    "the message of an exception is a text or a constant",
+                    "a mark in an array, if it depends on the thread",
+                )
+        node.message = ", ".join([str(value.const) for value in values])
+        self.names = None
+
+    def exception(self, node: Node, error: Node) -> str:
+        """Return the name of the exception that a raise names."""
+        name = getattr(error, "id", "")
+        try:
+            value = None if name == "" or name in self.local else self.find(name)
+        except KeyError:
+            value = None
+        if not hasattr(value, "raises"):
+            raise Refusal(
+                node.line,
+                "raise takes an exception by its name",
+                'raise ValueError("…")',
+                declined="output",
+            )
+        return name
+
     def read_If(self, node: Node) -> None:
         test = self.truth(node.test)
         true, false = possible(node.test)

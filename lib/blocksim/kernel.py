@@ -127,7 +127,8 @@ def load(source: str, name: str, names: object = None, file="kernel.py", whole=T
     signature = getattr(made, "signature", None)
     function = text.function(Kernel(function=Named(name), signature=signature))
     function.source = text
-    return Kernel(Program(function, overrides, refused))
+    options = getattr(made, "options", None)
+    return Kernel(Program(function, overrides, refused), None, "cuda", options)
 
 
 def no_kernel(name: str, value: object, line: int) -> Refusal | None:
@@ -211,12 +212,14 @@ def run(
         wanted = ", ".join(program.parameters)
         raise ValueError(f"arguments: expected {wanted}; got {len(arguments)}")
     shape = program, triple(grid, "grid"), triple(block, "block"), mode, log
+    debug = bool(kernel_of(kernel).options.get("debug"))
     beat, trace = callback(beat, "beat"), callback(trace, "trace")
     options = beat or silent, count(shared, "shared"), count(turns, "turns", 1), trace
 
     def prepared(**how):
         """Return a launch, the types of its arguments, and its arrays."""
-        launch = Launch(*shape, *options, wraps=negative == "wraps", **how)
+        wraps = negative == "wraps"
+        launch = Launch(*shape, *options, wraps=wraps, debug=debug, **how)
         taken = take_in(launch, program.parameters, arguments)
         kinds = tuple([
             kind_of(name, array if hasattr(array, "ndim") else value)
@@ -290,4 +293,6 @@ def callback(function: object, name: str) -> object:
 
 def kernel_of(kernel: object) -> Kernel:
     """Return a kernel; wrap a function, decorated or not."""
-    return kernel if isinstance(kernel, Kernel) else Kernel(function=kernel)
+    if isinstance(kernel, Kernel):
+        return kernel
+    return Kernel(None, kernel, "cuda", getattr(kernel, "targetoptions", None))

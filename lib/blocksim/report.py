@@ -15,8 +15,8 @@ class Report:
     faults : list of Fault
     notes : list of Fault
         What is no fault, for each line and array the first time. Its severity is "benign"
-        if memory holds the same in any order, and "unmodelled" if a GPU may do something
-        else than this run did.
+        if memory holds the same in any order, "unmodelled" if a GPU may do something else
+        than this run did, and "silent" if a GPU would not tell of it.
     loads, stores : dict of str to list of int
         Array name -> how often each thread of the launch read or wrote the array. Of two
         arrays with one name, the second is listed with its space: "tile (shared)".

@@ -280,9 +280,11 @@ def other_value(value: object) -> object:
             "{name} is a module that no kernel can use",
             "hand its numbers in, as an array",
         )
+    if kind == "type" and issubclass(value, Exception):
+        return raised(value.__name__)
     # A class of the kernel's own text; in MicroPython no class has a module.
     own = getattr(value, "__module__", "kernels") == "kernels"
-    if own and kind == "type" and not issubclass(value, (tuple, Exception)):
+    if own and kind == "type" and not issubclass(value, tuple):
         return Unusable(
             "{name} is a class, and a kernel sees no attributes of classes",
             "each number under a name of its own around the kernel",
@@ -297,12 +299,21 @@ def constant_array(value: object) -> Value:
     return array
 
 
+def raised(name: str) -> Unusable:
+    """Return the compiler's view of an exception, which can only be raised."""
+    exception = Unusable(name + " has no place in a kernel, except after raise")
+    exception.raises = name
+    return exception
+
+
 def builtin(name: str) -> object:
     """Return the compiler's view of a Python builtin."""
     if name == "__debug__":
         return True
     if name in BUILTINS:
         return Thing(name)
+    if name in EXCEPTIONS:
+        return raised(name)
     if name in PYTHONS or name in OWN_CHOICE:
         return Unusable(
             f"{name} has no place in a kernel",
@@ -318,8 +329,11 @@ PYTHONS = (
     " hash id iter next object super callable eval exec format"
     " ascii bin bytearray bytes compile delattr dir exit frozenset globals hex"
     " issubclass locals memoryview oct property quit setattr vars"
-    " ArithmeticError Exception IndexError KeyError RuntimeError StopIteration"
-    " TypeError ValueError ZeroDivisionError"
+).split()
+EXCEPTIONS = (
+    "ArithmeticError AssertionError AttributeError Exception FloatingPointError IndexError"
+    " KeyError LookupError MemoryError NameError NotImplementedError OSError OverflowError"
+    " RuntimeError StopIteration TypeError ValueError ZeroDivisionError"
 ).split()
 OWN_CHOICE = {
     "print": "output",

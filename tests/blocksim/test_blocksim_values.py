@@ -289,3 +289,70 @@ def test_operator_in_a_factory_finds_the_races_of_its_operands(dtype) -> None:
     for op in (operator.add, operator.mul, operator.lt):
         fault = run(make(op), 1, 4, np.ones(4, dtype)).faults[0]
         assert fault.kind == "race" and fault.array == "x"
+
+
+# ---- exceptions
+
+
+def raising(x, y):
+    """A thread whose number is odd ends before the barrier."""
+    t = cuda.threadIdx.x
+    tile = cuda.shared.array(4, float32)
+    tile[t] = x[t]
+    assert_even(t)
+    cuda.syncthreads()
+    y[t] = tile[t] + float32(1)
+
+
+@cuda.jit(device=True)
+def assert_even(t):
+    if t % 2 == 1:
+        raise ValueError("odd")
+    return t
+
+
+def asserting(x, y):
+    t = cuda.threadIdx.x
+    assert x[t] < 2, "too large"
+    y[t] = x[t] + float32(1)
+
+
+def arrays() -> tuple:
+    return np.arange(4, dtype=np.float32), np.zeros(4, np.float32)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_thread_that_raises_ends_and_a_note_says_so(mode: str) -> None:
+    x, y = arrays()
+    report = run(raising, 1, 4, x, y, mode=mode)
+    assert report and y.tolist() == [1, 0, 3, 0]
+    (note,) = report.notes
+    assert (note.kind, note.severity, note.threads) == ("raise", "silent", [1])
+    assert "thread 1: ValueError: odd; the thread ends here" in str(note)
+    assert report.exits[0]["threads"] == [1, 3]
+    x, y = arrays()
+    report = run(asserting, 1, 4, x, y, mode=mode)
+    assert y.tolist() == [1, 2, 0, 0]
+    assert report.notes[0].said == "AssertionError: too large"
+
+
+def test_under_debug_an_exception_is_a_fault() -> None:
+    kernel = cuda.jit(debug=True, opt=False)(raising)
+    (fault,) = run(kernel, 1, 4, *arrays()).faults
+    assert (fault.kind, fault.error, fault.said) == (
+        "error", "ValueError", "ValueError: odd",
+    )  # fmt: skip
+    text = "@cuda.jit(debug=True)\ndef kernel(x):\n    assert x[0] > 3\n"
+    kernel = load(HEAD + text, "kernel")
+    (fault,) = run(kernel, 1, 1, np.zeros(1, np.float32)).faults
+    assert fault.said == "AssertionError"
+    assert not run(kernel, 1, 1, np.full(1, 4, np.float32)).faults
+
+
+@pytest.mark.parametrize(
+    "line", ["raise ValueError(x[0])", "raise Nothing('a')", "raise 3", "raise"]
+)
+def test_what_a_kernel_cannot_raise_is_refused(line: str) -> None:
+    text = f"@cuda.jit\ndef kernel(x):\n    if x[0] > 3:\n        {line}\n"
+    (fault,) = run(load(HEAD + text, "kernel"), 1, 1, np.zeros(1, np.float32)).faults
+    assert fault.kind == "compile" and fault.line == 6
