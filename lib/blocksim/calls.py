@@ -139,6 +139,8 @@ class Calls:
     def numbers(self, node: Node, *wanted: str) -> list:
         """Return the values of the arguments; all have to be numbers."""
         values = self.take(node, *wanted)
+        if node.path != "range" and not is_whole(node.path):
+            self.no_member(node, *values)
         for value in values:
             if value is not None:
                 self.number(node, value, f"{node.path} takes numbers")
@@ -388,6 +390,7 @@ class Calls:
             self.number(node, self.value(arg), f"{name} takes numbers")
             for arg in node.args
         ]
+        self.no_member(node, *values)
         kind, fixed = values[0].kind, values[0].fixed
         for value in values[1:]:
             if "bool" in (kind, value.kind) and (kind != value.kind or len(values) > 2):
@@ -402,6 +405,23 @@ class Calls:
                 )
             kind = wide
         return Value(kind, bits=max([value.bits for value in values]), fixed=fixed)
+
+    def call_print(self, node: Node, name: str) -> Value:
+        """Return the result of print; what it prints are numbers and texts."""
+        if node.keywords or len(node.args) > MOST_PRINTED:
+            message = f"print takes {MOST_PRINTED} values at most, and no end or sep"
+            raise Refusal(node.line, message, "several prints", "output")
+        node.bound = node.args
+        for arg in node.args:
+            value = self.usable(arg, self.value(arg))
+            if not is_number(value.kind) and value.kind != "text":
+                raise Refusal(
+                    node.line,
+                    f"print takes numbers and texts, not {self.named(value)}",
+                    "its numbers, one by one",
+                    "output",
+                )
+        return Value("none")
 
     def call_abs(self, node: Node, name: str) -> Value:
         (value,) = self.numbers(node, "x")
@@ -549,6 +569,7 @@ class Calls:
         if is_tuple(shape.kind):
             parts = [self.part(shape, i) for i in range(len(shape.kind) - 1)]
         parts = [self.literal(part) for part in parts]
+        self.no_member(node, *parts)
         instead = (
             "compute it outside the kernel, or give the number a name there, and use"
             " the name alone"
@@ -688,6 +709,8 @@ class Calls:
         self.atomic_index(node, index, array.kind)
         for value in values:
             self.number(node, value, f"cuda.atomic.{name} takes numbers")
+            if dtype in FLOATS:
+                self.no_member(node, value)
             self.note_narrowing(node.line, value, dtype)
         node.element = dtype
         return Value(dtype)
@@ -797,6 +820,11 @@ class Calls:
             self.compiler.double(node.line, f"cuda.{name} is computed in float64")
 
 
+def is_whole(path: str) -> bool:
+    """Return whether a function is a type of whole numbers, bool aside."""
+    return is_integer(path) and path != "bool"
+
+
 def counted(number: int, what: str) -> str:
     """Return "1 value", "2 values"."""
     return f"{number} {what}" + "s" * (number != 1)
@@ -812,6 +840,7 @@ INSIDE = {  # modules, and a call that a reader may mean
 }
 # expressions that no function takes as an argument
 TAKEN_BY_NONE = ("a generator", "a list comprehension", "an f-string")
+MOST_PRINTED = 32
 SPELLED = ("inf", "+inf", "-inf", "nan", "infinity", "-infinity")
 SHUFFLE_NAMES = {
     "shfl_sync": "src_lane",
@@ -822,6 +851,7 @@ SHUFFLE_NAMES = {
 CALLS = {
     name: "call_" + name for name in "range len abs int float bool round pow".split()
 }
+CALLS["print"] = "call_print"
 CALLS.update({"min": "call_extreme", "max": "call_extreme", "divmod": "call_divmod"})
 CALLS.update({"cuda.grid": "call_grid", "cuda.gridsize": "call_grid"})
 CALLS.update({f"cuda.{space}.array": "call_array" for space in ("shared", "local")})

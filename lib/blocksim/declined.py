@@ -6,6 +6,8 @@ A kernel that needs one of these is refused, and the message says that Numba may
 DECLINED = {
     "texts": "Strings and bytes: a kernel computes with numbers.",
     "complex": "Complex numbers and records: none of the book's arrays holds any.",
+    "enums": "Members of an Enum as arguments of a launch, or one or another by the way;"
+    " those of an IntEnum where a number of Numba's own is meant.",
     "none": "None beside numbers: a name that is None on one way and a number on"
     " another hides a start value that should be written down.",
     "identity": "`is` and `in`: only `is None` has an answer before the kernel runs.",
@@ -15,8 +17,8 @@ DECLINED = {
     " hides a loop or another view of the memory.",
     "loops": "sum, enumerate, zip, and min and max of a whole array or tuple: a loop"
     " says who reads which element.",
-    "output": "print, and a raise of anything but an exception by its name: what they do"
-    " on a GPU is not seen here.",
+    "output": "print of anything but numbers and texts, or in a kernel made from a text;"
+    " and a raise of anything but an exception by its name.",
     "floats": "Floats where a whole number is meant, in range, masks and indices:"
     " Numba cuts them off without a word.",
     "small": "Bits of numbers that are not of 32 or 64 bits, round to digits, and"

@@ -680,6 +680,15 @@ class Emitter:
         args = [self.cast(arg, kind, wanted) for arg, kind in zip(args, kinds)]
         return f"__{name}({', '.join(args)})"
 
+    def call_print(self, node) -> str:
+        """Return the code of a print; its values have Python's types of their kind."""
+        args = []
+        for arg in node.bound:
+            kind = "float" if arg.got.kind in FLOATS else arg.got.kind
+            wrap = f"__{kind}" if kind in ("float", "bool") else ""
+            args.append(f"{wrap}({self.expression(arg)})")
+        return f"__rt._print({', '.join(args)})"
+
     def call_abs(self, node) -> str:
         written, kind = f"__abs({self.arguments(node)})", node.got.kind
         return f"__wrap_{kind}({written})" if kind[0] == "i" else written

@@ -5,6 +5,7 @@ It needs CPython. On the book's pages kernels are texts, and do without this fil
 
 import builtins
 import inspect
+from enum import Enum, EnumType
 from types import FunctionType, ModuleType
 from weakref import WeakKeyDictionary
 
@@ -45,6 +46,8 @@ def compilable(kernel: object, overrides: dict[str, object]) -> Function:
             return resolved(overrides[name], None)
         if name in names:
             return stand_in(names[name], overrides)
+        if name == "print":
+            return Thing("print")
         if hasattr(builtins, name):
             return builtin(name)
         raise KeyError(name)
@@ -75,6 +78,8 @@ def definition(function: FunctionType) -> Node:
 
 def stand_in(value: object, overrides: dict[str, object]) -> object:
     """Return what the compiler uses for a value around a kernel."""
+    if isinstance(value, Enum | EnumType) or is_exception(value):
+        return resolved(value, None)
     if is_numbas(value):
         known = numbas(value)
         return known if isinstance(known, Unusable) else resolved(known, None)
@@ -99,6 +104,11 @@ def stand_in(value: object, overrides: dict[str, object]) -> object:
             instead = "a def under @cuda.jit(device=True), in a file or a cell"
             return Unusable(f"{{name}} is {what}", instead, "functions")
     return resolved(value, None)
+
+
+def is_exception(value: object) -> bool:
+    """Return whether a value is a class of exceptions."""
+    return isinstance(value, type) and issubclass(value, Exception)
 
 
 def is_numbas(value: object) -> bool:

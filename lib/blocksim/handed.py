@@ -5,7 +5,7 @@ them is compiled anew for it, and knows it as a constant. Of a literal number it
 value only where it needs a constant, such as the size of an array.
 """
 
-from .things import Thing, Type
+from .things import Member, Thing, Type
 from .tree import Node, literal, nodes_in, parts_of
 from .types import is_integer, is_tuple
 from .values import Closure, Function, Refusal, Value, bits_of
@@ -36,6 +36,7 @@ def parts_known(value: Value) -> object:
 def literal_number(value: Value) -> bool:
     """Return whether the type that Numba gives a value holds the number itself."""
     whole = is_integer(value.kind) and value.kind != "bool"
+    whole = whole and not hasattr(value, "member")
     return whole and value.known and not value.computed
 
 
@@ -63,7 +64,7 @@ def identity(value: Value) -> object:
     const = value.const
     if isinstance(const, Function):
         return ("function", id(const.node))
-    if isinstance(const, (Thing, Type)):
+    if isinstance(const, (Thing, Type, Member)):
         return (type(const).__name__, str(const))
     return const if isinstance(const, str) else id(const)
 

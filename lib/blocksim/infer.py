@@ -10,7 +10,7 @@ from .expressions import Expressions, function_of, number_of
 from .handed import escaped, identity, literals, seen_inside
 from .things import Thing
 from .tree import Node, clone, literal, nodes_in, parts_of
-from .types import WHOLE_BITS, is_array, is_integer, is_number, is_tuple
+from .types import FLOATS, WHOLE_BITS, is_array, is_integer, is_number, is_tuple
 from .values import (
     NONE,
     Closure,
@@ -47,6 +47,11 @@ def assigned(body: list, names: set) -> set:
 def varies(value: Value) -> bool:
     """Return whether a name is anything but one constant number or None."""
     return not value.known or not (is_number(value.kind) or value.kind == "none")
+
+
+def of_members(value: Value) -> str:
+    """Return why a value is declined that is one member of an enum or another."""
+    return "enums" if getattr(value, "members", False) else ""
 
 
 def without_tuple(value: Node) -> bool:
@@ -237,7 +242,7 @@ class Inference(Expressions):
                 result.line,
                 f"the function returns {what}",
                 "return a value of one type at the end of every way",
-                declined="functions" if nothing else "",
+                declined="functions" if nothing else of_members(result),
             )
         return result
 
@@ -589,6 +594,8 @@ class Inference(Expressions):
         if is_tuple(value.kind):
             raise Refusal(target.line, "an element holds a number, not a tuple")
         self.number(target, value, f"an element of {array.kind[1]} holds a number")
+        if array.kind[1] in FLOATS:
+            self.no_member(target, value)
         self.note_narrowing(target.line, value, kind)
         target.value_kind = value.kind
 

@@ -45,6 +45,7 @@ class Kernel:
 
         def launch(*arguments):
             report = run(self, grid, block, *arguments, shared=shared)
+            report.show()
             if report.faults:
                 raise report.faults[0]
 

@@ -541,7 +541,9 @@ class Launch:
         said = f"{name}: {said}" if said else name
         text, fields = f"{self.here(self.thread)}: {said}", {"threads": [self.thread]}
         if self.debug:
-            self.fault("error", text, error=name, said=said, **fields)
+            me, here = self.running, self.cuda.blockIdx
+            at = [[me.x, me.y, me.z], [here.x, here.y, here.z]]
+            self.fault("error", text, error=name, said=said, at=at, **fields)
         text += "; the thread ends here, and without debug=True nobody learns of it"
         self.fault("raise", text, severity="silent", error=name, said=said, **fields)
         self.running.returned_early = True

@@ -7,7 +7,17 @@ and compiled for the arguments of each launch.
 
 import math
 
-from .things import ALIASES, BUILTINS, DType, Scalar, Thing, Type, type_of_name
+from .things import (
+    ALIASES,
+    BUILTINS,
+    DType,
+    Family,
+    Member,
+    Scalar,
+    Thing,
+    Type,
+    type_of_name,
+)
 from .tokens import plain
 from .tree import parse, parts_of
 from .values import Function, Unusable, Value
@@ -224,6 +234,10 @@ def resolved(value: object, function: object) -> object:
             "Numba does not know {name} by this name",
             "write " + value.path + " where it is used",
         )
+    if hasattr(value, "__members__"):
+        return Family(value)
+    if hasattr(type(value), "__members__"):
+        return Member(value)
     if value is None or isinstance(value, (bool, int, float, str, Thing, Type, Scalar)):
         return value
     if isinstance(value, tuple):
@@ -281,7 +295,7 @@ def other_value(value: object) -> object:
             "hand its numbers in, as an array",
         )
     if kind == "type" and issubclass(value, Exception):
-        return raised(value.__name__)
+        return raised(value.__name__, value)
     # A class of the kernel's own text; in MicroPython no class has a module.
     own = getattr(value, "__module__", "kernels") == "kernels"
     if own and kind == "type" and not issubclass(value, tuple):
@@ -299,10 +313,10 @@ def constant_array(value: object) -> Value:
     return array
 
 
-def raised(name: str) -> Unusable:
+def raised(name: str, kind: object = None) -> Unusable:
     """Return the compiler's view of an exception, which can only be raised."""
     exception = Unusable(name + " has no place in a kernel, except after raise")
-    exception.raises = name
+    exception.raises = kind
     return exception
 
 

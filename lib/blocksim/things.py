@@ -120,6 +120,35 @@ class DType(Type):
     """The dtype of an array: unlike a `Type`, it cannot be called to convert a number."""
 
 
+class Member:
+    """A member of an enum, by its name; that of an IntEnum is also a whole number."""
+
+    def __init__(self, member: object):
+        self.path = f"{type(member).__name__}.{member.name}"
+        self.family = type(member)
+        self.value = member.value
+        self.whole = isinstance(member, int) and not hasattr(member, "_boundary_")
+
+    def __str__(self) -> str:
+        return self.path
+
+
+class Family:
+    """An enum, whose members a kernel may name."""
+
+    def __init__(self, family: object):
+        self.family = family
+        self.path = family.__name__
+
+    def member(self, name: str) -> Member | None:
+        """Return the member with this name, or None."""
+        known = self.family.__members__
+        return Member(known[name]) if name in known else None
+
+    def __str__(self) -> str:
+        return self.path
+
+
 class Shaped:
     """The type of an array in a signature: float32[:, :]."""
 

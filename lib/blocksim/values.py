@@ -4,7 +4,7 @@ A **way** is a path of control flow: the messages to readers use that word. A wa
 through one arm of an ``if``, or once more around a loop.
 """
 
-from .things import Scalar, Signature, Thing
+from .things import Member, Scalar, Signature, Thing
 from .tree import Node
 from .types import WHOLE_BITS, is_integer, is_number, is_tuple, unified
 
@@ -258,6 +258,10 @@ def constant(value: object, line: int) -> Value:
         return Value(("tuple",) + tuple([part.kind for part in parts]), tuple(parts))
     if isinstance(value, str):
         return Value("text", value)
+    if isinstance(value, Member) and value.whole:
+        number = Value("int64", value.value, bits_of(value.value))
+        number.computed, number.member = True, value
+        return number
     return Value("static", value)
 
 
@@ -278,7 +282,13 @@ def joined(a: Value, b: Value) -> Value:
     if a.kind == b.kind:
         same = a.known and b.known and same_constant(a.const, b.const)
         if a.kind == "static" and not same:
-            return Value("clash")
+            clash = Value("clash")
+            clash.members = isinstance(a.const, Member)
+            return clash
+        if hasattr(a, "member") and hasattr(b, "member") and not same:
+            one = Value(a.kind)
+            one.member = a.member
+            return one
         if same:  # Numba sees two definitions here, even of one value
             return computed(a) if is_number(a.kind) else a
         return Value(a.kind, bits=max(a.bits, b.bits), fixed=a.fixed and b.fixed)
@@ -299,7 +309,7 @@ def joined(a: Value, b: Value) -> Value:
 
 def same_constant(a: object, b: object) -> bool:
     """Return whether two constants are equal; True differs from 1 here, −0.0 from 0.0."""
-    if isinstance(a, Thing) and isinstance(b, Thing):
+    if isinstance(a, (Thing, Member)) and type(a) is type(b):
         return a.path == b.path
     if isinstance(a, Function) and isinstance(b, Function):
         return a.node is b.node

@@ -1,5 +1,6 @@
 """Functions and types as values: handed over, closed over, under another name."""
 
+import enum
 import math
 import operator
 
@@ -356,3 +357,94 @@ def test_what_a_kernel_cannot_raise_is_refused(line: str) -> None:
     text = f"@cuda.jit\ndef kernel(x):\n    if x[0] > 3:\n        {line}\n"
     (fault,) = run(load(HEAD + text, "kernel"), 1, 1, np.zeros(1, np.float32)).faults
     assert fault.kind == "compile" and fault.line == 6
+
+
+# ---- enums
+
+
+class Step(enum.IntEnum):
+    SMALL = 1
+    LARGE = 10
+
+
+class Colour(enum.Enum):
+    RED = "r"
+    BLUE = "b"
+
+
+@cuda.jit(device=True)
+def by(colour, step):
+    if colour == Colour.RED:
+        return step + 1
+    return step - 1
+
+
+SMALL, BLUE = Step.SMALL, Colour.BLUE
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_members_of_enums_are_constants(mode: str) -> None:
+    def kernel(x):
+        t = cuda.threadIdx.x
+        step = Step.LARGE
+        if x[t] > Step.SMALL:
+            step = SMALL
+        x[t] = x[t] * step
+        for i in range(Step.LARGE):
+            x[t] += by(BLUE, Step.SMALL.value) + (Colour["RED"] is BLUE)
+        x[t] += by(Colour.RED, Step.SMALL)
+
+    x = np.array([1, 3], np.int32)
+    assert run(kernel, 1, 2, x, mode=mode)
+    assert x.tolist() == [12, 5]
+
+
+@pytest.mark.parametrize(
+    ("value", "declined"),
+    [
+        ("Step.SMALL + 1.5", "enums"),
+        ("x[Step.SMALL]", "enums"),
+        ("float32(Step.SMALL)", "enums"),
+        ("Colour.RED", "enums"),
+        ("Colour.RED < Colour.BLUE", ""),
+        ("Step.NONE", "library"),
+    ],
+)
+def test_what_numba_does_not_take_of_enums_is_refused(value, declined) -> None:
+    text = f"{HEAD}@cuda.jit\ndef kernel(x):\n    x[0] = {value}\n"
+    kernel = load(text, "kernel", {"Step": Step, "Colour": Colour})
+    (fault,) = run(kernel, 1, 1, np.zeros(2, np.int32)).faults
+    assert fault.kind == "compile" and fault.fields["declined"] == declined
+
+
+# ---- print
+
+
+def printing(x):
+    t = cuda.threadIdx.x
+    print("thread", t, x[t], x[t] > 1)
+    if t == 0:
+        print()
+
+
+def test_a_kernel_prints_thread_by_thread(capsys) -> None:
+    report = run(printing, 1, 2, np.array([0.5, 1.5], np.float32))
+    wanted = ["thread 0 0.500000 False", "", "thread 1 1.500000 True"]
+    assert report and report.printed == wanted
+    assert capsys.readouterr().out == ""
+    cuda.jit(printing)[1, 2](np.array([0.5, 1.5], np.float32))
+    assert capsys.readouterr().out.splitlines() == wanted
+
+
+def test_what_is_printed_is_read() -> None:
+    def kernel():
+        tile = cuda.shared.array(4, float32)
+        print(tile[cuda.threadIdx.x])
+
+    assert run(kernel, 1, 4).faults[0].kind == "uninitialised"
+
+
+def test_a_kernel_from_a_text_does_not_print() -> None:
+    kernel = load(f"{HEAD}@cuda.jit\ndef kernel(x):\n    print(x[0])\n", "kernel")
+    (fault,) = run(kernel, 1, 1, np.zeros(1)).faults
+    assert fault.declined == "output"

@@ -75,6 +75,9 @@ class Calls:
             return self.of_bits(node, name)
         return self.conversion(node)
 
+    def call_print(self, node) -> None:
+        raise self.refusal("WGSL prints nothing", "numbers in an array")
+
     def arguments(self, node) -> list:
         return self.values([arg for arg in node.bound if arg is not None])
 
