@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from blocksim import cuda, float32, int32, load, run
-from blocksim.things import SIGNS
+from blocksim.things import SIGNS, UNARY
 
 MODES = ("race", "full", "plain")
 HEAD = "import math\nfrom numba import cuda, float32, float64, int32\n"
@@ -223,6 +223,23 @@ REFUSED = {
 }
 
 
+def test_a_parameter_that_is_set_again_is_a_variable() -> None:
+    @cuda.jit(device=True)
+    def call(op, v):
+        return op(v)
+
+    @cuda.jit(device=True)
+    def outer(v, y):
+        y = 3
+        return call(lambda u: u + y, v)
+
+    def kernel(x):
+        x[0] = outer(x[0], 2)
+
+    (fault,) = run(kernel, 1, 1, np.ones(2, np.float32)).faults
+    assert fault.reason.endswith("y around it is a variable")
+
+
 @pytest.mark.parametrize("body", REFUSED)
 def test_a_refusal_says_why(body: str) -> None:
     reason, declined = REFUSED[body]
@@ -254,7 +271,7 @@ def results(text: str, dtype: str, pairs: list, mode: str) -> list | str:
 def test_a_function_of_operator_does_what_its_sign_does(name, dtype, mode) -> None:
     pairs = [(abs(a), abs(b)) for a, b in PAIRS] if dtype[0] == "u" else PAIRS
     a, b, sign = "x[t, 0]", "x[t, 1]", SIGNS[name]
-    one = name in ("neg", "pos", "invert", "not_")
+    one = name in UNARY
     signed = f"{sign} {a}" if one else f"{a} {sign} {b}"
     wanted = results(signed, dtype, pairs, mode)
     if name == "itruediv" and dtype != "float32":
@@ -263,6 +280,14 @@ def test_a_function_of_operator_does_what_its_sign_does(name, dtype, mode) -> No
         f"operator.{name}({a}{'' if one else ', ' + b})", dtype, pairs, mode
     )
     assert repr(found) == repr(wanted)
+
+
+@pytest.mark.parametrize("name", SIGNS)
+def test_a_sign_is_that_of_pythons_function(name: str) -> None:
+    function = getattr(operator, name)
+    for a, b in ((7, 2), (2, 7), (3, 3)):
+        signed = f"{SIGNS[name]} {a}" if name in UNARY else f"{a} {SIGNS[name]} {b}"
+        assert eval(signed) == (function(a) if name in UNARY else function(a, b))
 
 
 def test_operator_under_other_names() -> None:
