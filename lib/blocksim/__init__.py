@@ -22,13 +22,13 @@ What a kernel may use
 A kernel may use what Numba compiles for a GPU. The kernel's text and the types of its
 arguments are checked before anything runs. Supported are ``if``, ``while``, ``for`` over
 ranges, arrays and tuples; numbers, arrays, tuples; nested functions and device functions,
-also with barriers in them; ``math``, ``range``, ``len``, ``min``, ``max``, ``abs``,
-``round``, ``pow``, ``divmod``; and of ``cuda`` the indices, ``grid``, ``gridsize``,
-shared, local and constant arrays, the barriers (``syncthreads`` and its counting forms,
-``syncwarp``), shuffles, votes, ``activemask``, atomics, fences, the bit intrinsics
-(``popc``, ``clz``, ``ffs``, ``brev``), and the functions of ``cuda.fp16``.
-``declined.DECLINED`` lists what Numba compiles and the simulator declines, with a reason
-for each.
+also with barriers in them; functions and types as arguments of these; ``math``,
+``operator``, ``range``, ``len``, ``min``, ``max``, ``abs``, ``round``, ``pow``, ``divmod``;
+and of ``cuda`` the indices, ``grid``, ``gridsize``, shared, local and constant arrays, the
+barriers (``syncthreads`` and its counting forms, ``syncwarp``), shuffles, votes,
+``activemask``, atomics, fences, the bit intrinsics (``popc``, ``clz``, ``ffs``, ``brev``),
+and the functions of ``cuda.fp16``. ``declined.DECLINED`` lists what Numba compiles and the
+simulator declines, with a reason for each.
 
 Names
 -----
@@ -51,14 +51,17 @@ Report
     ``faults`` and ``notes``, lists of `Fault`; ``log``; ``loads``, ``stores``: array name
     -> one number per thread; ``transactions`` (32-byte sectors), ``conflicts`` (extra
     passes at the banks): array name -> number, in full mode; ``shared_bytes``; ``bytes``:
-    array name -> bytes loaded and stored; ``exits``: which threads had left the kernel
-    before a barrier. A report is true if it has no fault.
+    array name -> bytes loaded and stored; ``printed``: the lines that a kernel printed,
+    if it is a function and no text (``kernel[grid, block](…)`` prints them); ``exits``:
+    which threads had left the kernel before a barrier. A report is true if it has no
+    fault.
 Fault, a ValueError
     ``kind``, ``line``, ``text``, and where they apply ``threads``, ``block``,
     ``array``, ``index``, ``earlier`` (the line of the first of two accesses) and
     ``how``. ``fields`` holds all of these, ready for JSON. ``severity`` is "fault" for
     those in ``Report.faults``. Those in ``Report.notes`` are no faults: "benign" makes no
-    difference to any number, and "unmodelled" is where a GPU may do something else.
+    difference to any number, "unmodelled" is where a GPU may do something else, and
+    "silent" is what a GPU keeps to itself.
 
 Faults
 ------
@@ -92,6 +95,8 @@ endless         a loop that does not end, with its line: either nothing changes 
 float64         an operation in double precision (full mode), found from the types
                 before anything runs
 error           the kernel raised an exception: ``text`` says which
+raise           a note, silent: a thread raised an exception, and so has ended. A GPU tells
+                the host only under ``@cuda.jit(debug=True)``, where it is an "error"
 activemask      a note, unmodelled: the lanes that are there together on a GPU may be fewer
 
 Lines count from the start of the file or cell that holds the kernel, or of the text.
@@ -137,8 +142,9 @@ parser, and ``source`` resolves the names around a kernel.
 
 Type inference comes before anything runs: ``types`` holds the rules, ``things`` what a
 name can stand for, ``values`` what is known of an expression. ``infer`` handles
-statements, ``expressions`` and ``calls`` the expressions in them; all three refuse what
-does not compile. ``declined`` lists what only the simulator refuses.
+statements, ``expressions`` and ``calls`` the expressions in them, and ``handed`` what a
+function knows of its arguments; all of them refuse what does not compile. ``declined``
+lists what only the simulator refuses.
 
 The program: ``emit`` generates the Python code that the simulator runs, which computes
 with ``arithmetic``; ``program`` caches it for each list of argument types, and ``kernel``

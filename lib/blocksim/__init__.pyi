@@ -82,6 +82,7 @@ class Report:
     loads: dict[str, list[int]]
     stores: dict[str, list[int]]
     shared_bytes: int
+    printed: list[str]
     exits: list[dict[str, Any]]
     @property
     def transactions(self) -> dict[str, int]: ...

@@ -174,7 +174,7 @@ class Emitter:
         self.at(node.line)
         value = self.expression(node.value)
         if node.value.got.kind == "static":  # the name exists at compile time only
-            return
+            return self.write(value) if node.value.kind == "Call" else None
         self.assign(node.targets, node.value, value)
 
     def write_AnnAssign(self, node) -> None:
@@ -277,6 +277,10 @@ class Emitter:
             if seen == self.meetings:
                 line = self.text.lines[number]
                 self.text.lines[number] = line.replace("__rt._leave()", "pass")
+
+    def write_Raise(self, node) -> None:
+        self.at(node.line)
+        self.write(f"__rt._raise({node.named!r}, {node.message!r})")
 
     def write_If(self, node) -> None:
         if node.taken is not None:
@@ -563,6 +567,12 @@ class Emitter:
     # ---- calls
 
     def text_Call(self, node) -> str:
+        if node.func.kind == "Call":  # the function is what another call returns
+            return f"({self.expression(node.func)}, {self.called_by(node)})[1]"
+        return self.called_by(node)
+
+    def called_by(self, node) -> str:
+        """Return the code of a call of a known function."""
         if hasattr(node, "typed"):
             return self.call(node)
         path = node.path
@@ -574,6 +584,8 @@ class Emitter:
         write = getattr(self, "call_" + path.replace(".", "_"), None)
         if write:
             return write(node)
+        if head == "operator":
+            return self.expression(node.operation)
         if head == "math":
             return self.rounded(f"__math.{name}({self.arguments(node)})", node.got.kind)
         if head == "cuda.atomic":
@@ -681,6 +693,15 @@ class Emitter:
         args = [self.cast(arg, kind, wanted) for arg, kind in zip(args, kinds)]
         return f"__{name}({', '.join(args)})"
 
+    def call_print(self, node) -> str:
+        """Return the code of a print; its values have Python's types of their kind."""
+        args = []
+        for arg in node.bound:
+            kind = "float" if arg.got.kind in FLOATS else arg.got.kind
+            wrap = f"__{kind}" if kind in ("float", "bool") else ""
+            args.append(f"{wrap}({self.expression(arg)})")
+        return f"__rt._print({', '.join(args)})"
+
     def call_abs(self, node) -> str:
         written, kind = f"__abs({self.arguments(node)})", node.got.kind
         return f"__wrap_{kind}({written})" if kind[0] == "i" else written
@@ -706,7 +727,7 @@ class Emitter:
         return f"__nextafter({self.arguments(node)}, '{node.got.kind}')"
 
     def call_cuda_grid(self, node) -> str:
-        return f"__rt.{node.path[5:]}({node.bound[0].got.const})"
+        return f"__rt.{node.path[5:]}({node.ndim})"
 
     call_cuda_gridsize = call_cuda_grid
 

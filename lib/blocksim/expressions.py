@@ -1,8 +1,9 @@
 """Type inference for expressions: names, operations, elements of arrays."""
 
 from .calls import Calls
-from .things import BUILTINS, DIMS, KNOWN, DType, Thing, Type
-from .tree import Node
+from .handed import escaped, parts_known
+from .things import BUILTINS, DIMS, KNOWN, DType, Family, Member, Thing, Type
+from .tree import Node, literal
 from .types import (
     FLOATS,
     MEMORY_BITS,
@@ -20,6 +21,7 @@ from .types import (
 )
 from .values import (
     UNKNOWN,
+    Closure,
     Function,
     Refusal,
     Unusable,
@@ -58,6 +60,7 @@ class Expressions(Calls):
                 node.line,
                 f"two ways lead here, with {which} under one name",
                 "give it one type on all ways",
+                "enums" if getattr(value, "members", False) else "",
             )
         if value.kind == "maybe":
             raise Refusal(
@@ -80,8 +83,21 @@ class Expressions(Calls):
             )
         return value
 
+    def no_member(self, node: Node, *values: Value) -> None:
+        """Refuse members of an IntEnum, where Numba takes no whole numbers but its own."""
+        for value in values:
+            if hasattr(value, "member"):
+                raise Refusal(
+                    node.line,
+                    f"{value.member} is no number here",
+                    f"{value.member}.value",
+                    "enums",
+                )
+
     def choice(self, value: Value) -> str:
         """Return the key in ``declined`` for such a value, or ""."""
+        if isinstance(value.const, (Member, Family)):
+            return "enums"
         if value.kind in ("text", "unicode_type"):
             return "texts"
         if str(value.kind)[:7] == "complex":
@@ -104,6 +120,7 @@ class Expressions(Calls):
     def test(self, node: Node, value: Value) -> Value:
         """Return the value; refuse one that is neither true nor false."""
         self.usable(node, value)
+        self.no_member(node, value)
         if value.kind == "none":
             return value
         if is_array(value.kind):
@@ -191,7 +208,12 @@ class Expressions(Calls):
                 value.instead,
                 value.declined,
             )
-        return constant(value, node.line) if not isinstance(value, Value) else value
+        if isinstance(value, Value):
+            return value
+        value = constant(value, node.line)
+        if hasattr(value, "member"):  # Numba sees it, unlike an attribute of an enum
+            value.computed = False
+        return value
 
     def meant(self, name: str) -> str:
         """Return a known name that is close to an undefined one, or ""."""
@@ -224,9 +246,12 @@ class Expressions(Calls):
         )
 
     def value_Lambda(self, node: Node) -> Value:
-        raise Refusal(
-            node.line, "a lambda needs a name", "f = lambda x: …", declined="functions"
-        )
+        if not hasattr(node, "function"):
+            node.function = function_of(node, "lambda")
+            node.function.anonymous = True
+        self.defaults(node.function)
+        closure = Closure("the lambda", node.function, self)
+        return Value("static", escaped(closure))
 
     def value_Slice(self, node: Node) -> Value:
         raise Refusal(
@@ -312,6 +337,8 @@ class Expressions(Calls):
         if is_tuple(a.kind) and is_tuple(b.kind) and sign == "+":
             return Value(a.kind + b.kind[1:])
         self.two_numbers(node, sign, a, b)
+        if a.kind in FLOATS or b.kind in FLOATS:
+            self.no_member(node, a, b)
         kind = operation(sign, a.kind, b.kind)
         if kind is None:
             raise Refusal(
@@ -365,6 +392,9 @@ class Expressions(Calls):
                 )
             right = self.value(other)
             values.append(right)
+            members = [member_of(left), member_of(right)]
+            if None not in members and (op[:2] == "is" or left.kind == "static"):
+                return self.same_member(node, op, *members)
             nothing = op in ("==", "!=") and "none" in (left.kind, right.kind)
             if op in ("is", "is not") or nothing:
                 return self.identity(node, op, left, right)
@@ -378,6 +408,20 @@ class Expressions(Calls):
             result = Value("bool", known, 1)
         result.computed, result.branch = True, node.links[0]
         return result
+
+    def same_member(self, node: Node, op: str, a: Member, b: Member) -> Value:
+        """Return the value of a comparison of two members of an enum."""
+        alike = op in ("==", "!=", "is", "is not")
+        if len(node.ops) > 1 or a.family is not b.family or not alike:
+            raise Refusal(
+                node.line,
+                f"{op} compares members of one enum, not {a} and {b}",
+                "a == b",
+                "enums" if alike else "",
+            )
+        sign = {"is": "==", "is not": "!="}.get(op, op)
+        node.links = [None]
+        return computed(Value("bool", COMPARED[sign](a.path, b.path), 1))
 
     def link(self, op: str, a: object, b: object) -> bool | None:
         """Return the result of a comparison if Numba sees both sides, else None."""
@@ -419,6 +463,8 @@ class Expressions(Calls):
                     number_of(value),
                     "" if alone else none or self.choice(value),
                 )
+        if a.kind in FLOATS or b.kind in FLOATS:
+            self.no_member(node, a, b)
         if compared(a.kind, b.kind) != "float64" or (a.fixed and b.fixed):
             return
         if a.kind in FLOATS or b.kind in FLOATS:
@@ -445,6 +491,8 @@ class Expressions(Calls):
 
     def value_Attribute(self, node: Node) -> Value:
         base = self.usable(node, self.value(node.value))
+        if node.attr == "value" and member_of(base) is not None:
+            return computed(constant(member_of(base).value, node.line))
         if base.kind == "static":
             return self.static_attribute(node, base.const)
         if is_array(base.kind):
@@ -488,6 +536,8 @@ class Expressions(Calls):
             if child is None:
                 raise self.unknown(node, const.path)
             return self.thing(child)
+        if isinstance(const, Family) and const.member(node.attr):
+            return constant(const.member(node.attr), node.line)
         if isinstance(const, DType) and node.attr == "type":
             return Value("static", Type(const.name))
         value = getattr(const, node.attr, None) if is_module(const) else None
@@ -514,7 +564,8 @@ class Expressions(Calls):
             instead = near(path, name) or near("math", name)
             instead = instead or (name if name in BUILTINS else "")
         bound = path == "cuda.fp16" and name[:3] == "__h"  # the names of CUDA's header
-        declined = "library" if name in library or bound else ""
+        known = name in library or bound or path == "operator"
+        declined = "library" if known else ""
         return Refusal(node.line, f"a kernel knows no {path}.{name}", instead, declined)
 
     def around_value(self, node: Node, value: object) -> Value:
@@ -545,6 +596,11 @@ class Expressions(Calls):
             return self.index(node, base.kind)
         if is_tuple(base.kind):
             return self.tuple_part(node, base)
+        if isinstance(base.const, Family):
+            name = self.value(node.slice).const
+            member = base.const.member(name) if isinstance(name, str) else None
+            if member is not None:
+                return constant(member, node.line)
         raise Refusal(
             node.line,
             f"{self.named(base)} has no elements",
@@ -560,6 +616,7 @@ class Expressions(Calls):
                 node.line, f"an index is a whole number, not {index.kind}", "int32(…)"
             )
         parts = base.kind[1:]
+        index = self.literal(index) if kinds_differ(base.kind) else index
         if index.known:
             if not -len(parts) <= index.const < len(parts):
                 raise Refusal(
@@ -569,8 +626,10 @@ class Expressions(Calls):
             if element.known:
                 element = computed(element)
             most = base.bits if base.bits and is_integer(element.kind) else element.bits
-            return element if element.known else Value(element.kind, bits=most)
-        if not parts or [part for part in parts if part != parts[0]]:
+            if element.known or hasattr(element, "handed"):
+                return element
+            return Value(element.kind, bits=most)
+        if not parts or kinds_differ(base.kind):
             raise Refusal(
                 node.line,
                 "the parts of this tuple have several types",
@@ -599,6 +658,7 @@ class Expressions(Calls):
                 )
         if len(kinds) > kind[2]:
             raise Refusal(node.line, f"{len(kinds)} indices for {in_words(kind)}")
+        self.no_member(node, *(parts_known(value) or [value]))
         node.spread = is_tuple(value.kind) and not several
         node.indices = len(indices)
         return self.element(kind, len(kinds))
@@ -610,9 +670,22 @@ class Expressions(Calls):
         return Value((kind[0], kind[1], kind[2] - indices) + kind[3:])
 
 
+def member_of(value: Value) -> Member | None:
+    """Return the member of an enum that a value is, or None."""
+    if isinstance(value.const, Member):
+        return value.const
+    return getattr(value, "member", None) if value.known else None
+
+
+def kinds_differ(kind: tuple) -> bool:
+    """Return whether the elements of a tuple have several types."""
+    static = [part for part in kind[1:] if part == "static"]
+    return bool(static) or bool([part for part in kind[1:] if part != kind[1]])
+
+
 def type_or_thing(const: object) -> str:
     """Return how a message names something that only the compiler sees."""
-    if isinstance(const, (Thing, Type)):
+    if isinstance(const, (Thing, Type, Member, Family)):
         return str(const)
     return f"a {type(const).__name__}"
 
@@ -643,15 +716,17 @@ def simplified(name: str) -> str:
     return name.lower().replace("_", "").replace(".", "")
 
 
-def literal(node: Node) -> bool:
-    """Return whether Python folds an expression at compile time."""
-    if node.kind == "Constant":
-        return isinstance(node.value, (int, float, bool))
-    if node.kind == "UnaryOp":
-        return node.op != "~" and literal(node.operand)
-    if node.kind == "BinOp":
-        return literal(node.left) and literal(node.right)
-    return False
+def function_of(node: Node, name: str) -> Node:
+    """Return a lambda as the def of a function."""
+    back = Node("Return", node.line, value=node.body)
+    return Node(
+        "FunctionDef",
+        node.line,
+        name=name,
+        decorators=[],
+        parameters=node.parameters,
+        body=[back],
+    )
 
 
 def chained(node: Node) -> list:
@@ -740,7 +815,7 @@ HOSTS = (  # attributes that arrays have outside of kernels only
     "astype copy copy_to_host conj cumprod cumsum dot flatten imag max min nonzero"
     " ravel repeat round sort take tolist to_host"
 ).split()
-OF_NUMBERS = ("real", "imag", "conjugate", "bit_count", "item")
+OF_NUMBERS = ("real", "imag", "conjugate", "bit_count", "item", "value")
 INF = float("inf")
 NUMBERS = {
     "pi": 3.141592653589793,
@@ -808,7 +883,6 @@ OTHER_NAMES = {
 REPLACED = {"numpy": "math has what a kernel needs"}
 OWN_CHOICE = {
     "raise": "output",
-    "assert": "output",
     "match": "statements",
     "async": "statements",
     "global": "statements",
@@ -825,8 +899,7 @@ INSTEAD = {
     "a dictionary": "an array",
     "a set": "an array",
     "try": "test before, with if",
-    "raise": "write a mark into an array",
-    "assert": "write a mark into an array",
+    "raise": 'raise ValueError("…")',
     "match": "if and elif",
     "an import inside a kernel": "move it to the top of the file",
     "global": "pass an array",

@@ -5,13 +5,18 @@ It needs CPython. On the book's pages kernels are texts, and do without this fil
 
 import builtins
 import inspect
+from enum import Enum, EnumType
 from types import FunctionType, ModuleType
+from weakref import WeakKeyDictionary
 
 from .program import Program
-from .source import builtin, resolved
+from .source import builtin, resolved, whole_tuple
 from .things import KNOWN, Thing, type_of_name
 from .tree import Node, parse
 from .values import Function, Unusable
+
+# Functions are told apart by their trees, so each has one.
+TREES: WeakKeyDictionary[FunctionType, Node] = WeakKeyDictionary()
 
 
 class Unreadable(ValueError):
@@ -41,14 +46,17 @@ def compilable(kernel: object, overrides: dict[str, object]) -> Function:
             return resolved(overrides[name], None)
         if name in names:
             return stand_in(names[name], overrides)
+        if name == "print":
+            return Thing("print")
         if hasattr(builtins, name):
             return builtin(name)
         raise KeyError(name)
 
-    node = definition(function)
+    if function not in TREES:
+        TREES[function] = definition(function)
     signature = getattr(kernel, "signature", None)
     resolve = lambda value: stand_in(value, overrides)
-    return Function(function.__name__, node, find, resolve, signature)
+    return Function(function.__name__, TREES[function], find, resolve, signature)
 
 
 def definition(function: FunctionType) -> Node:
@@ -70,8 +78,13 @@ def definition(function: FunctionType) -> Node:
 
 def stand_in(value: object, overrides: dict[str, object]) -> object:
     """Return what the compiler uses for a value around a kernel."""
+    if isinstance(value, Enum | EnumType) or is_exception(value):
+        return resolved(value, None)
     if is_numbas(value):
-        return numbas(value)
+        known = numbas(value)
+        return known if isinstance(known, Unusable) else resolved(known, None)
+    if isinstance(value, tuple):
+        return whole_tuple([stand_in(part, overrides) for part in value])
     if isinstance(value, FunctionType):
         return Unusable(
             "{name} is a plain function of Python's",
@@ -91,6 +104,11 @@ def stand_in(value: object, overrides: dict[str, object]) -> object:
             instead = "a def under @cuda.jit(device=True), in a file or a cell"
             return Unusable(f"{{name}} is {what}", instead, "functions")
     return resolved(value, None)
+
+
+def is_exception(value: object) -> bool:
+    """Return whether a value is a class of exceptions."""
+    return isinstance(value, type) and issubclass(value, Exception)
 
 
 def is_numbas(value: object) -> bool:

@@ -6,10 +6,11 @@ reason and what to write instead. A function is read again until no type changes
 a loop can change the types at its own start.
 """
 
-from .expressions import Expressions, literal, number_of
+from .expressions import Expressions, function_of, number_of
+from .handed import escaped, identity, literals, seen_inside
 from .things import Thing
-from .tree import Node, clone, nodes_in, parts_of
-from .types import WHOLE_BITS, is_array, is_integer, is_number, is_tuple
+from .tree import Node, clone, literal, nodes_in, parts_of
+from .types import FLOATS, WHOLE_BITS, is_array, is_integer, is_number, is_tuple
 from .values import (
     NONE,
     Closure,
@@ -48,6 +49,11 @@ def varies(value: Value) -> bool:
     return not value.known or not (is_number(value.kind) or value.kind == "none")
 
 
+def of_members(value: Value) -> str:
+    """Return why a value is declined that is one member of an enum or another."""
+    return "enums" if getattr(value, "members", False) else ""
+
+
 def without_tuple(value: Node) -> bool:
     """Return whether Python's bytecode assigns these values without building a tuple."""
     several = value.kind == "Tuple" and len(value.elts) in (2, 3)
@@ -74,13 +80,6 @@ def add_names(target: object, names: set) -> None:
             add_names(part, names)
 
 
-def argument(kind: object) -> Value:
-    """Return the value of an argument of this type."""
-    value = Value(kind)
-    value.argument = True
-    return value
-
-
 class Compiler:
     """Infers the types in a kernel and in all functions that it calls.
 
@@ -103,20 +102,32 @@ class Compiler:
     def kernel(self, function: Function, kinds: tuple) -> Typed:
         """Infer the types in a kernel for arguments of these types."""
         self.main = function.node
-        return self.typed(function, kinds)
+        return self.typed(function, [Value(kind) for kind in kinds])
 
-    def typed(self, function: Function, kinds: tuple) -> Typed:
-        """Infer the types in a function for arguments of these types."""
-        key = (id(function.node), kinds)
-        if key not in self.known:
-            if function.node in self.open:
-                return Typed(function, function.node, kinds)  # it calls itself
-            self.open.append(function.node)
-            typed = Typed(function, clone(function.node), kinds)
-            self.known[key] = typed
-            Inference(self, typed, None).run([argument(kind) for kind in kinds])
-            self.open.pop()
-        return self.known[key]
+    def typed(self, function: Function, values: list) -> Typed:
+        """Infer the types in a function for these arguments.
+
+        It is compiled once for each list of types and functions that it is handed, and
+        again for other literals if its code depends on them.
+        """
+        values = [seen_inside(value) for value in values]
+        key = (id(function.node), tuple([identity(value) for value in values]))
+        exact = key + (tuple([literals(value) for value in values]),)
+        for known in (key, exact):
+            if known in self.known:
+                return self.known[known]
+        kinds = tuple([value.kind for value in values])
+        if function.node in self.open:
+            return Typed(function, function.node, kinds)  # it calls itself
+        for value in values:
+            value.argument = True
+        self.open.append(function.node)
+        typed = Typed(function, clone(function.node), kinds)
+        typed.values = values  # kept, because the key holds numbers of objects
+        Inference(self, typed, None).run(values)
+        self.known[exact if typed.literal else key] = typed
+        self.open.pop()
+        return typed
 
     def double(self, line: int, text: str) -> None:
         """Note that a line computes something in float64."""
@@ -174,8 +185,9 @@ class Inference(Expressions):
         """
         calls = [node for node in nodes_in(self.typed.node.body) if node.kind == "Call"]
         called = [getattr(node.func, "id", "") for node in calls]
-        if [node for node in self.inside if node.copies or node.name in called]:
-            return
+        for node in self.inside:
+            if node.copies or node.name in called or hasattr(node, "escapes"):
+                return
         for node in self.inside:
             own = assigned(node.body, {one.name for one in node.parameters})
             for one in nodes_in(node.body):
@@ -203,6 +215,14 @@ class Inference(Expressions):
             raise Refusal(
                 line, "a kernel returns nothing", "store the value in an array"
             )
+        if isinstance(value.const, Closure) and self.outer is None:
+            value = Value("static", escaped(value.const))
+        if isinstance(value.const, Thing) and self.outer is None:
+            raise Refusal(
+                line,
+                f"a function cannot give back {value.const.path}",
+                "use it in the kernel by its name",
+            )
         self.results.append(self.at(value, line))
 
     def result(self) -> Value:
@@ -222,7 +242,7 @@ class Inference(Expressions):
                 result.line,
                 f"the function returns {what}",
                 "return a value of one type at the end of every way",
-                declined="functions" if nothing else "",
+                declined="functions" if nothing else of_members(result),
             )
         return result
 
@@ -283,17 +303,8 @@ class Inference(Expressions):
             raise Refusal(
                 node.line, "a lambda needs a name of its own here", declined="functions"
             )
-        back = Node("Return", node.line, value=node.value.body)
-        function = Node(
-            "FunctionDef",
-            node.line,
-            name=node.targets[0].id,
-            decorators=[],
-            parameters=node.value.parameters,
-            body=[back],
-        )
-        node.function = function
-        self.read_FunctionDef(function)
+        node.function = function_of(node.value, node.targets[0].id)
+        self.read_FunctionDef(node.function)
 
     def read_AnnAssign(self, node: Node) -> None:
         if node.value is not None:
@@ -329,6 +340,39 @@ class Inference(Expressions):
         self.usable(node, value)
         self.give(value, node.line)
         self.names = None
+
+    def read_Raise(self, node: Node) -> None:
+        """Read a raise, whose exception and message are constants."""
+        error, args = node.error, []
+        if error.kind == "Call":
+            error, args = error.func, error.args
+        node.named = self.exception(node, error)
+        values = [self.value(arg) for arg in args]
+        for value in values:
+            if not value.known or not (is_number(value.kind) or value.kind == "text"):
+                raise Refusal(
+                    node.line,
+                    "the message of an exception is a text or a constant",
+                    "a mark in an array, if it depends on the thread",
+                )
+        node.message = ", ".join([str(value.const) for value in values])
+        self.names = None
+
+    def exception(self, node: Node, error: Node) -> str:
+        """Return the name of the exception that a raise names."""
+        name = getattr(error, "id", "")
+        try:
+            value = None if name == "" or name in self.local else self.find(name)
+        except KeyError:
+            value = None
+        if not hasattr(value, "raises"):
+            raise Refusal(
+                node.line,
+                "raise takes an exception by its name",
+                'raise ValueError("…")',
+                declined="output",
+            )
+        return name
 
     def read_If(self, node: Node) -> None:
         test = self.truth(node.test)
@@ -450,6 +494,13 @@ class Inference(Expressions):
                 "a function inside a kernel has no decorator",
                 "take the decorator away, or move the function out",
             )
+        self.defaults(node)
+        node.copies = {}
+        self.store_name(node.name, Value("static", Closure(node.name, node, self)))
+        self.inside.append(node)
+
+    def defaults(self, node: Node) -> None:
+        """Read the defaults of a nested function, which are constants."""
         for parameter in node.parameters:
             if parameter.default and not self.value(parameter.default).known:
                 raise Refusal(
@@ -458,10 +509,6 @@ class Inference(Expressions):
                     "hand the value over in the call",
                     declined="functions",
                 )
-        node.copies = {}
-        closure = Closure(node.name, node, self)
-        self.store_name(node.name, Value("static", closure))
-        self.inside.append(node)
 
     # ---- assignments
 
@@ -549,6 +596,8 @@ class Inference(Expressions):
         self.number(target, value, f"an element of {array.kind[1]} holds a number")
         if kind == "bool":
             self.no_half(target, value)
+        if array.kind[1] in FLOATS:
+            self.no_member(target, value)
         self.note_narrowing(target.line, value, kind)
         target.value_kind = value.kind
 

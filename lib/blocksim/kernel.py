@@ -47,6 +47,7 @@ class Kernel:
 
         def launch(*arguments):
             report = run(self, grid, block, *arguments, shared=shared)
+            report.show()
             if report.faults:
                 raise report.faults[0]
 
@@ -71,9 +72,9 @@ class Decorating(Thing):
         return lambda function: Kernel(None, function, self.path, options, signed)
 
     def imported(self, path: str) -> object:
-        """Return the stand-in for an import from Numba or NumPy."""
-        if path == "numpy" or path[:6] == "numpy.":
-            value, parts = module("numpy"), path.split(".")[1:]
+        """Return the stand-in for an import from Numba, NumPy or ``operator``."""
+        if path.split(".")[0] in ("numpy", "operator"):
+            value, parts = module(path.split(".")[0]), path.split(".")[1:]
         else:
             value, parts = self, path.split(".")[1:]
         for part in parts:
@@ -129,7 +130,8 @@ def load(source: str, name: str, names: object = None, file="kernel.py", whole=T
     signature = getattr(made, "signature", None)
     function = text.function(Kernel(function=Named(name), signature=signature))
     function.source = text
-    return Kernel(Program(function, overrides, refused))
+    options = getattr(made, "options", None)
+    return Kernel(Program(function, overrides, refused), None, "cuda", options)
 
 
 def no_kernel(name: str, value: object, line: int) -> Refusal | None:
@@ -213,12 +215,14 @@ def run(
         wanted = ", ".join(program.parameters)
         raise ValueError(f"arguments: expected {wanted}; got {len(arguments)}")
     shape = program, triple(grid, "grid"), triple(block, "block"), mode, log
+    debug = bool(kernel_of(kernel).options.get("debug"))
     beat, trace = callback(beat, "beat"), callback(trace, "trace")
     options = beat or silent, count(shared, "shared"), count(turns, "turns", 1), trace
 
     def prepared(**how):
         """Return a launch, the types of its arguments, and its arrays."""
-        launch = Launch(*shape, *options, wraps=negative == "wraps", **how)
+        wraps = negative == "wraps"
+        launch = Launch(*shape, *options, wraps=wraps, debug=debug, **how)
         taken = take_in(launch, program.parameters, arguments)
         kinds = tuple([
             kind_of(name, array if hasattr(array, "ndim") else value)
@@ -292,4 +296,6 @@ def callback(function: object, name: str) -> object:
 
 def kernel_of(kernel: object) -> Kernel:
     """Return a kernel; wrap a function, decorated or not."""
-    return kernel if isinstance(kernel, Kernel) else Kernel(function=kernel)
+    if isinstance(kernel, Kernel):
+        return kernel
+    return Kernel(None, kernel, "cuda", getattr(kernel, "targetoptions", None))

@@ -31,6 +31,10 @@ ACTIVE = "activemask gives the lanes that are at it together here; a GPU may giv
 ENDLESS = "; if it waits for another thread: a while gives way, and a for never does"
 
 
+class Ended(Exception):
+    """Ends a thread that has raised an exception of its own."""
+
+
 class Thread:
     """One thread of the block that is running."""
 
@@ -84,15 +88,18 @@ class Launch:
     fair : bool
         Let every ``while`` give way to other threads, not only those that may poll with an
         atomic.
+    debug : bool
+        Is an exception that the kernel raises a fault? Else its thread ends silently.
     wraps : bool
         Take a negative index as Numba does, and note it; else it is a fault.
     """
 
     def __init__(
         self, program, grid, block, mode, log, beat, shared=0, turns=TURNS, trace=None,
-        backwards=False, fair=False, wraps=False,
+        backwards=False, fair=False, wraps=False, debug=False,
     ):  # fmt: skip
         self.backwards, self.fair, self.wraps = backwards, fair, wraps
+        self.debug = debug
         self.program = program
         self.grid = grid
         self.block = block
@@ -320,7 +327,7 @@ class Launch:
         self.beat()
         try:
             return go(value)
-        except StopIteration:
+        except (StopIteration, Ended):
             return None
         except Fault:
             raise
@@ -528,6 +535,19 @@ class Launch:
         )
         numbers = [thread.number, number]
         self.fault("barrier", text, line=thread.wait.line, threads=numbers)
+
+    def end_by(self, name: str, said: str) -> None:
+        """End the running thread by an exception; a GPU says so in debug mode only."""
+        said = f"{name}: {said}" if said else name
+        text, fields = f"{self.here(self.thread)}: {said}", {"threads": [self.thread]}
+        if self.debug:
+            me, here = self.running, self.cuda.blockIdx
+            at = [[me.x, me.y, me.z], [here.x, here.y, here.z]]
+            self.fault("error", text, error=name, said=said, at=at, **fields)
+        text += "; the thread ends here, and without debug=True nobody learns of it"
+        self.fault("raise", text, severity="silent", error=name, said=said, **fields)
+        self.running.returned_early = True
+        raise Ended
 
     def report_no_value(self, name: str) -> None:
         """Report a name to which the running thread has assigned no value."""

@@ -15,8 +15,8 @@ class Report:
     faults : list of Fault
     notes : list of Fault
         What is no fault, for each line and array the first time. Its severity is "benign"
-        if memory holds the same in any order, and "unmodelled" if a GPU may do something
-        else than this run did.
+        if memory holds the same in any order, "unmodelled" if a GPU may do something else
+        than this run did, and "silent" if a GPU would not tell of it.
     loads, stores : dict of str to list of int
         Array name -> how often each thread of the launch read or wrote the array. Of two
         arrays with one name, the second is listed with its space: "tile (shared)".
@@ -24,6 +24,8 @@ class Report:
         In full mode: 32-byte sectors of global memory; extra passes at the banks of
         shared memory.
     shared_bytes : int
+    printed : list of str
+        The lines that the kernel printed, thread by thread.
     exits : list of dict
         For each block in which threads had left the kernel before a barrier, the first
         such barrier: ``threads``, ``line``, ``block``.
@@ -37,7 +39,7 @@ class Report:
         self.loads, self.stores = {}, {}
         self.shared_bytes = 0
         self.total = 0  # threads of the launch; set once the size is checked
-        self.exits = []
+        self.exits, self.printed = [], []
         self.traffic = Traffic() if full else None
         self.sizes, self.spaces = {}, {}
         self.logging = log
@@ -51,6 +53,11 @@ class Report:
         lines = [str(fault) for fault in self.faults] or ["no fault"]
         lines += [f"{note.severity}: {note}" for note in self.notes]
         return "\n".join([f"{self.kernel}{[self.grid, self.block]}:"] + lines)
+
+    def show(self) -> None:
+        """Print what the kernel printed."""
+        for line in self.printed:
+            print(line)
 
     @property
     def transactions(self) -> dict:

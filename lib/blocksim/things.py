@@ -51,6 +51,17 @@ KNOWN.update(
 MATHS = ONE + TESTS + ANGLES + TWO + PARTS
 KNOWN.update(["math." + name for name in MATHS + CONSTANTS])
 KNOWN.update(["cuda.fp16." + name for name in HALVES] + ["cuda.fp16"])
+# The functions of ``operator``, and their signs.
+SIGNS = dict(zip("neg pos invert not_".split(), "- + ~ not".split()))
+UNARY = tuple(SIGNS)
+SIGNS.update(zip("eq ne lt le gt ge".split(), "== != < <= > >=".split()))
+SYMBOLS = "+ - * / // % ** & | ^ << >>".split()
+NAMES = "add sub mul truediv floordiv mod pow and or xor lshift rshift".split()
+SIGNS.update(
+    {name + "_" * (name in ("and", "or")): s for name, s in zip(NAMES, SYMBOLS)}
+)
+SIGNS.update({"i" + name: sign for name, sign in zip(NAMES, SYMBOLS)})
+KNOWN.update(["operator"] + ["operator." + name for name in SIGNS])
 KNOWN.update(["numpy.inf", "numpy.nan", "numpy.pi", "numpy.e"])
 
 
@@ -112,6 +123,35 @@ class Type:
 
 class DType(Type):
     """The dtype of an array: unlike a `Type`, it cannot be called to convert a number."""
+
+
+class Member:
+    """A member of an enum, by its name; that of an IntEnum is also a whole number."""
+
+    def __init__(self, member: object):
+        self.path = f"{type(member).__name__}.{member.name}"
+        self.family = type(member)
+        self.value = member.value
+        self.whole = isinstance(member, int) and not hasattr(member, "_boundary_")
+
+    def __str__(self) -> str:
+        return self.path
+
+
+class Family:
+    """An enum, whose members a kernel may name."""
+
+    def __init__(self, family: object):
+        self.family = family
+        self.path = family.__name__
+
+    def member(self, name: str) -> Member | None:
+        """Return the member with this name, or None."""
+        known = self.family.__members__
+        return Member(known[name]) if name in known else None
+
+    def __str__(self) -> str:
+        return self.path
 
 
 class Shaped:

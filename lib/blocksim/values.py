@@ -5,7 +5,7 @@ through one arm of an ``if``, or once more around a loop.
 """
 
 from .scalars import convert
-from .things import Scalar, Signature, Thing
+from .things import Member, Scalar, Signature, Thing
 from .tree import Node
 from .types import WHOLE_BITS, is_integer, is_number, is_tuple, unified
 
@@ -153,6 +153,8 @@ class Typed:
     atomics, loops, calls_waiting : bool
         Is there an atomic in it, or in what it calls? A while? A call of a function
         that may wait?
+    literal : bool
+        Does its code depend on the numbers that it was handed as literals?
     names : dict
         Its variables, with all the types they ever have.
     unset : set of str
@@ -165,7 +167,7 @@ class Typed:
         self.kinds = kinds
         self.result = None
         self.meets = False
-        self.atomics = self.loops = self.calls_waiting = False
+        self.atomics = self.loops = self.calls_waiting = self.literal = False
         self.names = {}
         self.unset = set()
 
@@ -257,6 +259,10 @@ def constant(value: object, line: int) -> Value:
         return Value(("tuple",) + tuple([part.kind for part in parts]), tuple(parts))
     if isinstance(value, str):
         return Value("text", value)
+    if isinstance(value, Member) and value.whole:
+        number = Value("int64", value.value, bits_of(value.value))
+        number.computed, number.member = True, value
+        return number
     return Value("static", value)
 
 
@@ -277,7 +283,13 @@ def joined(a: Value, b: Value) -> Value:
     if a.kind == b.kind:
         same = a.known and b.known and same_constant(a.const, b.const)
         if a.kind == "static" and not same:
-            return Value("clash")
+            clash = Value("clash")
+            clash.members = isinstance(a.const, Member)
+            return clash
+        if hasattr(a, "member") and hasattr(b, "member") and not same:
+            one = Value(a.kind)
+            one.member = a.member
+            return one
         if same:  # Numba sees two definitions here, even of one value
             return computed(a) if is_number(a.kind) else a
         return Value(a.kind, bits=max(a.bits, b.bits), fixed=a.fixed and b.fixed)
@@ -298,7 +310,7 @@ def joined(a: Value, b: Value) -> Value:
 
 def same_constant(a: object, b: object) -> bool:
     """Return whether two constants are equal; True differs from 1 here, −0.0 from 0.0."""
-    if isinstance(a, Thing) and isinstance(b, Thing):
+    if isinstance(a, (Thing, Member)) and type(a) is type(b):
         return a.path == b.path
     if isinstance(a, Function) and isinstance(b, Function):
         return a.node is b.node

@@ -1,5 +1,6 @@
 """What ``cuda.jit`` makes: kernels that launch on the simulator, and a record of it."""
 
+import builtins
 import functools
 import time
 from collections import Counter
@@ -69,7 +70,7 @@ class Session:
         seconds = time.monotonic() - begun
         self.launches.append(Launched(name, report, counted, passed, seconds))
         if counted:
-            raise counted[0]
+            raise _own(kernel, counted[0]) from counted[0]
 
     def report(
         self, kernel: "Dispatcher", where: "Where", arguments: list, begun: float
@@ -84,6 +85,7 @@ class Session:
             kernel.made, where.grid, where.block, *arguments, mode=self.mode, beat=beat,
             shared=where.shared, turns=TURNS, negative="wraps",
         )  # fmt: skip
+        report.show()
         for fault in report.faults:
             if fault.fields.get("declined"):
                 raise Declined(str(fault))
@@ -177,6 +179,22 @@ class Dispatcher:
 
     compile = specialize
     extensions: list[Any] = []
+
+
+def _own(kernel: "Dispatcher", fault: Fault) -> Exception:
+    """Return the exception that a kernel under debug=True raised, as Numba words it."""
+    said = fault.fields.get("said", "")
+    if fault.kind != "error" or "at" not in fault.fields:
+        return fault
+    try:
+        kind = kernel.program.function.find(fault.error).raises
+    except (KeyError, AttributeError):
+        return fault
+    thread, block = fault.fields["at"]
+    message = said.partition(": ")[2]
+    where = f"tid={thread} ctaid={block}"
+    kind = kind or getattr(builtins, fault.error)
+    return kind(f"{where}: {message}" if message else where)
 
 
 def _taken(value: Any) -> Any:

@@ -262,6 +262,12 @@ class Body(Expressions):
 
     write_Pass = write_Refused = write_FunctionDef = write_nothing
 
+    def write_Raise(self, node) -> None:
+        self.line = node.line
+        raise self.refusal(
+            "WGSL knows no exceptions", "a mark in an array, and a return"
+        )
+
     def write_Break(self, node) -> None:
         if self.flags[-1]:
             self.emit(f"{self.flags[-1]} = false;")
