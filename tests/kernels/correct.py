@@ -359,3 +359,48 @@ def kernel(x, y, n):
     {"x": X, "y": ["out", [10]], "n": ["number", 10]},
     {"y": np.repeat(x[::4], 4)[:10].tolist()},
 )
+
+CORRECT["functions, types and sizes as arguments"] = case(
+    """
+import operator
+
+
+@cuda.jit(device=True)
+def halved(tile, op, n):
+    t = cuda.threadIdx.x
+    step = n // 2
+    while step > 0:
+        if t < step:
+            tile[t] = op(tile[t], tile[t + step])
+        cuda.syncthreads()
+        step //= 2
+    return tile[0]
+
+
+@cuda.jit(device=True)
+def of_block(x, op, dtype, n, *last):
+    t = cuda.threadIdx.x
+    tile = cuda.shared.array(n, dtype)
+    tile[t] = dtype(x[t])
+    cuda.syncthreads()
+    return op(halved(tile, op, n), *last)
+
+
+@cuda.jit(device=True)
+def larger(a, b):
+    return a if a > b else b
+
+
+@cuda.jit
+def kernel(x, y):
+    sums = of_block(x, operator.add, float32, 8, 1)
+    most = of_block(x, larger, float32, 8, -9)
+    least = of_block(x, lambda a, b: operator.neg(max(-a, -b)), float32, 8, 9)
+    if cuda.threadIdx.x == 0:
+        y[0], y[1], y[2] = sums, most, least
+""",
+    [1, 1],
+    [8, 1],
+    {"x": numbers(8), "y": ["floats", [0.0] * 3]},
+    {"y": (lambda x: [sum(x) + 1, max(x), min(x)])(numbers(8)[1])},
+)
