@@ -9,8 +9,8 @@ DECLINED = {
     "none": "None beside numbers: a name that is None on one way and a number on"
     " another hides a start value that should be written down.",
     "identity": "`is` and `in`: only `is None` has an answer before the kernel runs.",
-    "slices": "Slices, an ellipsis and rows that are changed at once: the simulator"
-    " follows single elements.",
+    "slices": "Arrays as indices, np.newaxis, and an array changed in place at once: the"
+    " simulator follows single elements.",
     "views": "Methods and attributes of arrays but shape, size, ndim and dtype: each"
     " hides a loop or another view of the memory.",
     "loops": "sum, enumerate, zip, and min and max of a whole array or tuple: a loop"

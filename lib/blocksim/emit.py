@@ -222,7 +222,11 @@ class Emitter:
 
     def stored(self, written: str, got: object, target) -> str:
         """Return a value converted to the type of the element that it is stored in."""
-        return self.cast(written, got.kind, target.value.got.kind[1])
+        wanted = target.value.got.kind[1]
+        if not is_tuple(got.kind):
+            return self.cast(written, got.kind, wanted)
+        each = self.cast("__e", got.kind[1], wanted)  # the numbers of a slice
+        return written if each == "__e" else f"(*[{each} for __e in {written}],)"
 
     def cast(self, written: str, kind: str, wanted: str) -> str:
         """Return a number converted from one type to another."""
@@ -543,16 +547,23 @@ class Emitter:
         base = node.value.got
         if is_tuple(base.kind):
             parts, index = self.expression(node.value), self.expression(node.slice)
-            if node.slice.got.known:
+            if node.slice.got.known or node.slice.kind == "Slice":
                 return f"{parts}[{index}]"
             name = getattr(node.value, "id", "(…)")
             return f"__part({parts}, {index}, '{name}')"
         return f"{self.expression(node.value)}[{self.index(node)}]"
 
+    def text_Slice(self, node) -> str:
+        parts = [part and self.as_int64(self.expression(part), part.got)
+                 for part in node.parts]  # fmt: skip
+        return ":".join([part or "" for part in parts])
+
     def index(self, node) -> str:
-        """Return the index of an element: a number, or a tuple of several."""
+        """Return the index of an element or a view: a number, a slice, or several."""
         if node.slice.kind == "Tuple":
             parts = [self.expression(part) for part in node.slice.elts]
+            if "Slice" in [part.kind for part in node.slice.elts]:
+                return ", ".join(parts)
             return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
         written = self.expression(node.slice)
         if node.spread and len(node.slice.got.kind) == 2:

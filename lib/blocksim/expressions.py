@@ -229,12 +229,22 @@ class Expressions(Calls):
         )
 
     def value_Slice(self, node: Node) -> Value:
-        raise Refusal(
-            node.line,
-            "a slice has no place in a kernel",
-            "go through the elements in a loop",
-            declined="slices",
-        )
+        """Return the value of a slice, which only an index has."""
+        for part in node.parts:
+            if part is None:
+                continue
+            value = self.usable(part, self.value(part))
+            if value.kind != "none":
+                self.integer(node, value, "a bound of a slice")
+        step = node.parts[2]
+        if step is not None and step.got.known and step.got.const == 0:
+            raise Refusal(
+                node.line,
+                "a step of 0 is an error, which a GPU keeps to itself",
+                "a step from 1 on, or a negative one",
+                declined="output",
+            )
+        return Value("slice")
 
     def value_IfExp(self, node: Node) -> Value:
         self.truth(node.test)
@@ -541,9 +551,12 @@ class Expressions(Calls):
     def value_Subscript(self, node: Node) -> Value:
         base = self.usable(node, self.value(node.value))
         if is_array(base.kind):
+            if is_ellipsis(node.slice):
+                raise Refusal(node.line, "an ellipsis alone is no view", "x[:]")
             return self.index(node, base.kind)
         if is_tuple(base.kind):
-            return self.tuple_part(node, base)
+            slices = node.slice.kind == "Slice"
+            return (self.tuple_slice if slices else self.tuple_part)(node, base)
         raise Refusal(
             node.line,
             f"{self.named(base)} has no elements",
@@ -577,17 +590,48 @@ class Expressions(Calls):
             )
         return Value(parts[0])
 
+    def tuple_slice(self, node: Node, base: Value) -> Value:
+        """Return a part of a tuple, which needs constant bounds."""
+        self.value(node.slice)
+        bounds = [None if part is None else part.got for part in node.slice.parts]
+        if not all([bound is None or bound.known for bound in bounds]):
+            raise Refusal(
+                node.line,
+                "the bounds of a tuple's slice have to be constants",
+                "t[1:3]",
+            )
+        start, stop, step = [None if bound is None else bound.const for bound in bounds]
+        numbers = range(len(base.kind) - 1)[start:stop:step]
+        parts = [self.part(base, number) for number in numbers]
+        value = Value(("tuple",) + tuple([part.kind for part in parts]), bits=base.bits)
+        if base.known or hasattr(base, "parts"):
+            value.parts = [computed(part) if part.known else part for part in parts]
+        return value
+
+    def spell_out(self, node: Node, dimensions: int) -> None:
+        """Replace an ellipsis among indices by the slices that it stands for."""
+        parts = node.slice.elts if node.slice.kind == "Tuple" else [node.slice]
+        dots = [k for k, part in enumerate(parts) if is_ellipsis(part)]
+        if len(dots) == 1:
+            (at,) = dots
+            slices = [
+                Node("Slice", node.line, parts=[None, None, None])
+                for _ in range(dimensions - len(parts) + 1)
+            ]
+            elts = parts[:at] + slices + parts[at + 1 :]
+            node.slice = Node("Tuple", node.slice.line, elts=elts)
+
     def index(self, node: Node, kind: tuple) -> Value:
-        """Return an element of an array, or a part of it with fewer dimensions."""
+        """Return an element of an array, or a view of fewer elements."""
+        self.spell_out(node, kind[2])
         several = node.slice.kind == "Tuple"
-        indices = node.slice.elts if several else [node.slice]
         value = self.value(node.slice)
         if is_tuple(value.kind) and not several:  # a name that stands for a tuple
             kinds = list(value.kind[1:])
         else:
             kinds = list(value.kind[1:]) if several else [value.kind]
         for part in kinds:
-            if not is_integer(part) or part == "bool":
+            if part != "slice" and (not is_integer(part) or part == "bool"):
                 self.usable(node, value)
                 what = self.named(value) if part == "static" else in_words(part)
                 raise Refusal(
@@ -599,8 +643,7 @@ class Expressions(Calls):
         if len(kinds) > kind[2]:
             raise Refusal(node.line, f"{len(kinds)} indices for {in_words(kind)}")
         node.spread = is_tuple(value.kind) and not several
-        node.indices = len(indices)
-        return self.element(kind, len(kinds))
+        return self.element(kind, len(kinds) - kinds.count("slice"))
 
     def element(self, kind: tuple, indices: int) -> Value:
         """Return what remains of an array after this many indices."""
@@ -640,6 +683,10 @@ def near(path: str, name: str) -> str:
 def simplified(name: str) -> str:
     """Return a name in lower case, without dots and underscores."""
     return name.lower().replace("_", "").replace(".", "")
+
+
+def is_ellipsis(node: Node) -> bool:
+    return getattr(node, "what", "") == "an ellipsis"
 
 
 def literal(node: Node) -> bool:

@@ -679,15 +679,18 @@ class Launch:
 
     def report_outside(self, array: Array, key: tuple) -> None:
         """Report an index outside an array, and stop."""
-        index, shape = [int(k) for k in key], list(array.shape)
-        what = element(array.name, index)
-        text = f"{self.here(self.thread)} asks for {what}; its shape is {shape}"
+        what, index, shape = array.asked(key), array.real(key), list(array.shape)
+        own = [-n <= k < n for k, n in zip(key, shape) if not isinstance(k, slice)]
+        array = getattr(array, "array", array)
+        text, real = f"{self.here(self.thread)} asks for {what}", array.asked(index)
+        text += f", which is {real}" if real != what else ""
+        text += f"; its shape is {shape}"
         if array.space == "dynamic" and not self.bytes:
             text += (
                 ": dynamic shared memory has the size that the launch gives it,"
                 " kernel[grid, block, stream, bytes], and this one gives none"
             )
-        elif all([-n <= k < n for k, n in zip(index, shape)]):
+        elif all(own):
             text += ", and a negative index counts from the end, on a GPU too"
         self.fault(
             "index",
@@ -701,14 +704,20 @@ class Launch:
 
     def wrapped(self, array: Array, key: tuple) -> tuple:
         """Return an index with its negative parts counted from the end, or report it."""
-        index = tuple([k + n if k < 0 else k for k, n in zip(key, array.shape)])
-        inside = [0 <= k < n for k, n in zip(index, array.shape)]
+        index = tuple([
+            k if isinstance(k, slice) or k >= 0 else k + n
+            for k, n in zip(key, array.shape)
+        ])  # fmt: skip
+        inside = [
+            isinstance(k, slice) or 0 <= k < n for k, n in zip(index, array.shape)
+        ]
         if not self.wraps or not all(inside):
             self.report_outside(array, key)
-        what, same = element(array.name, key), element(array.name, index)
+        name = getattr(array, "array", array).name
+        what, same = array.asked(key), element(name, array.real(index))
         text = f"{self.here(self.thread)} asks for {what}, which is {same}: a negative"
         text += " index counts from the end"
-        fields = {"severity": "benign", "array": array.name, "index": list(key)}
+        fields = {"severity": "benign", "array": name, "index": array.real(key)}
         self.report.fault("negative", text, self.cuda._line, self.at, fields)
         return index
 

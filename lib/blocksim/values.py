@@ -6,7 +6,7 @@ through one arm of an ``if``, or once more around a loop.
 
 from .things import Scalar, Signature, Thing
 from .tree import Node
-from .types import WHOLE_BITS, is_integer, is_number, is_tuple, unified
+from .types import WHOLE_BITS, is_array, is_integer, is_number, is_tuple, unified
 
 UNKNOWN = object()  # stands for the constant of a value that is not constant
 
@@ -288,6 +288,8 @@ def joined(a: Value, b: Value) -> Value:
         parts = [joined(Value(x), Value(y)) for x, y in zip(a.kind[1:], b.kind[1:])]
         if not [part for part in parts if part.kind in ("clash", "maybe")]:
             return Value(("tuple",) + tuple([part.kind for part in parts]))
+    if is_array(a.kind) and is_array(b.kind) and a.kind[:3] == b.kind[:3]:
+        return Value(max(a.kind, b.kind, key=len))  # read-only if one of them is
     if "none" in (a.kind, b.kind):
         return Value("maybe")
     clash = Value("clash")

@@ -359,3 +359,35 @@ def kernel(x, y, n):
     {"x": X, "y": ["out", [10]], "n": ["number", 10]},
     {"y": np.repeat(x[::4], 4)[:10].tolist()},
 )
+
+UNTRANSLATED = {}  # right kernels that blocksim.wgsl declines
+
+UNTRANSLATED["shared memory in two halves"] = case(
+    """@cuda.jit(device=True)
+def reversed_into(out, row):
+    for c in range(row.shape[0]):
+        out[c] = row[row.size - 1 - c]
+
+@cuda.jit
+def kernel(x, y, n):
+    t = cuda.threadIdx.x
+    both = cuda.shared.array(16, float32)
+    a, b = both[:n], both[n:2 * n]
+    grid = cuda.local.array((3, 4), float32)
+    grid[:] = 0
+    grid[1:, ::-2] = float32(1)
+    a[t] = x[t]
+    cuda.syncthreads()
+    if t == 0:
+        reversed_into(b, a)
+        b[-1:] = 5
+    cuda.syncthreads()
+    part = both[n:][:n]
+    cuda.atomic.add(part, t, grid[2, 3] + grid[..., 1][2])
+    y[t] = part[t]
+""",
+    [1, 1],
+    [8, 1],
+    {"x": X, "y": ["out", [8]], "n": ["number", 8]},
+    {"y": [*(x[7:0:-1] + 2).tolist(), 7.0]},
+)

@@ -301,6 +301,8 @@ class Body(Expressions):
         elif target.kind == "Subscript":
             mark = len(self.out)
             place = self.place(target)
+            if not hasattr(place, "whole"):
+                raise self.refusal("one number for a whole row", "a loop over the row")
             (piece,) = self.before(mark, [piece])
             self.store(place, piece)
         else:

@@ -417,6 +417,11 @@ class Expressions(Calls):
             return tuple.parts[index.const]
         return self.chosen(tuple.parts, self.settled(index), node.got.kind)
 
+    def of_Slice(self, node) -> object:
+        raise self.refusal(
+            "a slice is a view of an array", "indices in the whole array"
+        )
+
     def chosen(self, parts: list, index: Number, kind: object) -> object:
         """Return one of several values, by an index that is not constant."""
         if is_tuple(kind):
