@@ -35,8 +35,9 @@ Names
 run(kernel, grid, block, *args, mode="race", log=False, shared=0, turns=…) -> Report
     ``kernel`` is a Python function, one under ``@cuda.jit`` (this one or Numba's), or
     what ``load`` returns; ``grid`` and ``block`` are an int or a tuple of up to three,
-    (x, y, z). An argument is a number, a numpy array, or a list of numbers or of lists;
-    the numbers of a list are float32, or int32 if all of them are whole. Arguments may
+    (x, y, z). An argument is a number, a numpy array, a list of numbers or of lists,
+    or a tuple of arguments. An array in a tuple x is named x[1].
+    The numbers of a list are float32, or int32 if all of them are whole. Arguments may
     share memory, as numpy's views do. ``shared`` is the number of bytes of dynamic shared
     memory, ``turns`` the number of loop iterations that a thread may take.
     Mode "race" computes with Python's floats and finds faults. Mode "full" also rounds

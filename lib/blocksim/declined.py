@@ -32,8 +32,8 @@ DECLINED = {
     " writes to elements.",
     "asking": "isinstance, hasattr, type and slice: types are known when the text is"
     " written.",
-    "tuples": "Comparing tuples, tuples as tests, tuple(…), tuples of tuples or arrays"
-    " as arguments, arrays unpacked into names, and the length of a range.",
+    "tuples": "Comparing tuples, tuples as tests, tuple(…), named tuples made in a"
+    " kernel, arrays unpacked into names, and the length of a range.",
     "lists": "Lists that are never used: Numba drops them, and refuses all others but"
     " those that a for goes through.",
     "constants": "Atomics on an array around the kernel: that is a constant.",

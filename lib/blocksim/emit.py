@@ -541,6 +541,8 @@ class Emitter:
                 path = node.got.const.path.split(".")[1:]
                 parts = path + parts
             return "__rt." + ".".join(parts[-2:] if parts[-1] in "xyz" else parts[-1:])
+        if is_tuple(node.value.got.kind):
+            return f"{self.expression(node.value)}[{node.number}]"
         return f"{self.expression(node.value)}.{node.attr}"
 
     def text_Subscript(self, node) -> str:

@@ -319,7 +319,9 @@ class Expressions(Calls):
         """Return the value of an operation between two numbers."""
         self.usable(node, a)
         self.usable(node, b)
-        if is_tuple(a.kind) and is_tuple(b.kind) and sign == "+":
+        if (
+            sign == "+" and a.kind[0] == b.kind[0] == "tuple"
+        ):  # neither is a named tuple
             return Value(a.kind + b.kind[1:])
         self.two_numbers(node, sign, a, b)
         kind = operation(sign, a.kind, b.kind)
@@ -459,6 +461,11 @@ class Expressions(Calls):
             return self.static_attribute(node, base.const)
         if is_array(base.kind):
             return self.array_attribute(node, base)
+        fields = base.kind[0].split(" ")[1:] if is_tuple(base.kind) else []
+        if node.attr in fields:
+            node.number = fields.index(node.attr)
+            part = self.part(base, node.number)
+            return Value(part.kind, bits=part.bits, fixed=part.fixed)
         raise Refusal(
             node.line,
             f"{self.named(base)} has no {node.attr}",

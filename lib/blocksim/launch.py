@@ -8,7 +8,7 @@ Each array records its accesses, and so detects what would depend on that order
 (``memory``).
 """
 
-from .arguments import constant
+from .arguments import constant, leaves
 from .device import LOOK, WARP, Cuda
 from .faults import FATAL, NONE, NONE_FOR_BLOCKS, Fault, element, in_words, race, shown
 from .meetings import answers, arrival, difference, missing_lane, ready
@@ -122,7 +122,8 @@ class Launch:
             The types of the arguments.
         arguments : list
         """
-        self.globals = [a for a in arguments if isinstance(a, Watched)]
+        arrays = leaves(tuple(arguments))
+        self.globals = [array for array in arrays if isinstance(array, Watched)]
         self.cuda._watch = self.report.watcher(self.trace)
         try:
             self.check_size()

@@ -229,7 +229,9 @@ def resolved(value: object, function: object) -> object:
     if isinstance(value, tuple):
         parts = [resolved(part, function) for part in value]
         bad = [part for part in parts if isinstance(part, (Unusable, Value))]
-        return bad[0] if bad and isinstance(bad[0], Unusable) else tuple(parts)
+        if bad and isinstance(bad[0], Unusable):
+            return bad[0]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
     if hasattr(value, "function") and hasattr(value, "made"):
         return function(value)
     if value is math:

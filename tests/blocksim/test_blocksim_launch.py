@@ -1,6 +1,7 @@
 """What a launch takes in, where threads meet, what atomics do, and where it ends."""
 
 import math
+from collections import namedtuple
 
 import numpy as np
 import pytest
@@ -160,6 +161,49 @@ def test_one_thread_sees_views_as_numpy_does(one: slice, two: slice) -> None:
         for i in range(n):
             a[i] = 2 * b[i] + 1
         assert mine.tolist() == numpys.tolist()
+
+
+# ---- tuples
+
+
+def test_a_tuple_hands_over_numbers_arrays_and_tuples() -> None:
+    body = """a, (b, (c, d), rest) = x
+b[t] = a + len(rest) + len(x) + x[1][1][0]
+c, d = d, c
+for row in y:
+    row[t] += x[0] + c"""
+    b, c, d = np.zeros(4, np.float32), np.int64(2), 3
+    rows = [np.full(4, 5, np.int32), np.full(4, 7, np.int32)]
+    for mode in ("race", "full", "plain"):
+        assert launched(body, (1, (b, (c, d), ())), tuple(rows), mode=mode).faults == []
+    assert b.tolist() == [5] * 4
+    assert [row.tolist() for row in rows] == [[17] * 4, [19] * 4]
+
+
+def test_an_array_in_a_tuple_has_a_name_with_its_place() -> None:
+    x, y = np.zeros(4, np.float32), np.zeros(4, np.float32)
+    found = fault("x[1][0][t + 1] = 1.0", (x, (y,)))
+    assert found.text == "thread 3 asks for x[1][0][4]; its shape is [4]"
+    found = fault("x[0][t] = x[1][(t + 1) % 4]", (x, x))
+    assert found.array == "x[0]" and found.alias == "x[1]"
+    report = launched("x[0][t] = x[1][t]", (x, y))
+    assert report.bytes == {"x[0]": 16, "x[1]": 16}
+    with pytest.raises(ValueError, match=r"x\[1\]\[0\]: expected a number or an array"):
+        launched("y = x", (1, ("a",)))
+
+
+def test_a_named_tuple_has_its_names() -> None:
+    Sizes = namedtuple("Sizes", "rows columns")
+    x = np.zeros(2, np.float64)
+    body = "x[0] = y.rows\nx[1] = y.columns + y[0] + len(y)"
+    assert launched(body, x, Sizes(3, 0.5), block=1) and x.tolist() == [3, 5.5]
+    kernel = load("def kernel(x):\n    x[0] = SIZES.rows", "kernel",
+                  {"SIZES": Sizes(8, 9)}, whole=False)  # fmt: skip
+    kernel[1, 1](x)
+    assert x[0] == 8
+    assert "a tuple has no depth" in str(fault("x[0] = y.depth", x, Sizes(1, 2)))
+    body = "t = y if x[0] > 0 else (1, 2)\nx[0] = t[0]"
+    assert "two ways lead here" in str(fault(body, x, Sizes(1, 2)))
 
 
 # ---- views

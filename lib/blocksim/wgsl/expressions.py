@@ -372,6 +372,8 @@ class Expressions(Calls):
         if base.kind == "static":
             return self.of_thing(node, base.const)
         ref = self.value(node.value)
+        if is_tuple(base.kind):
+            return ref.parts[node.number]
         extents = self.extents(ref)
         if node.attr == "shape":
             return Parts(extents)
