@@ -21,10 +21,10 @@ What a kernel may use
 ---------------------
 A kernel may use what Numba compiles for a GPU. The kernel's text and the types of its
 arguments are checked before anything runs. Supported are ``if``, ``while``, ``for`` over
-ranges, arrays and tuples; numbers, arrays and slices of them, tuples;
-nested functions and device functions,
-also with barriers in them; ``math``, ``range``, ``len``, ``min``, ``max``, ``abs``,
-``round``, ``pow``, ``divmod``; and of ``cuda`` the indices, ``grid``, ``gridsize``,
+ranges, arrays and tuples, also with ``zip`` and ``enumerate``; numbers, arrays and slices
+of them, tuples; nested functions and device functions, also with barriers in them;
+``math``, ``range``, ``len``, ``min``, ``max``, ``abs``, ``round``, ``pow``, ``divmod``;
+and of ``cuda`` the indices, ``grid``, ``gridsize``,
 shared, local and constant arrays, the barriers (``syncthreads`` and its counting forms,
 ``syncwarp``), shuffles, votes, ``activemask``, atomics, fences, and the bit intrinsics
 (``popc``, ``clz``, ``ffs``, ``brev``). ``declined.DECLINED`` lists what Numba compiles and

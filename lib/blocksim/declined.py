@@ -13,8 +13,8 @@ DECLINED = {
     " simulator follows single elements.",
     "views": "Methods and attributes of arrays but shape, size, ndim and dtype: each"
     " hides a loop or another view of the memory.",
-    "loops": "sum, enumerate, zip, and min and max of a whole array or tuple: a loop"
-    " says who reads which element.",
+    "loops": "sum, min and max of a whole array or tuple, and enumerate and zip outside"
+    " the head of a for: a loop says who reads which element.",
     "output": "print, raise and assert: what they do on a GPU is not seen here.",
     "floats": "Floats where a whole number is meant, in range, masks and indices:"
     " Numba cuts them off without a word.",

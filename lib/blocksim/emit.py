@@ -315,22 +315,47 @@ class Emitter:
     def write_For(self, node) -> None:
         items = node.iter
         self.at(node.line)
-        written = self.expression(items)
-        turn = self.begin_loop(node)
-        if is_array(items.got.kind):  # each iteration reads its element when it begins
-            self.write(f"__a{turn} = {written}")
-            items = f"__rt._turns({node.line}, __range(__len(__a{turn})))"
-            self.write(f"for __i{turn} in {items}:")
+        if is_array(items.got.kind) or items.got.kind[0] == "iterator":
+            index, names = f"__i{len(self.loops)}_{node.line}", []
+            item = self.item(items, names, index)
+            turn = self.begin_loop(node)
+            count = ", ".join([f"__len({name})" for name in names])
+            count = f"__min({count})" if names[1:] else count or "0"
+            items = f"__rt._turns({node.line}, __range({count}))"
+            self.write(f"for {index} in {items}:")
             self.depth += 1
-            self.count_turn(node, turn)
-            written = f"__a{turn}[__i{turn}]"
-            self.write(f"{self.target(node.target)} = {written}")
+            self.count_turn(node, turn)  # before the iteration reads its elements
+            self.write(f"{self.target(node.target)} = {item}")
         else:
+            written = self.expression(items)
+            turn = self.begin_loop(node)
             items = f"__rt._turns({node.line}, {written})"
             self.write(f"for {self.target(node.target)} in {items}:")
             self.depth += 1
             self.count_turn(node, turn)
         self.end_loop(node)
+
+    def item(self, node, names: list, index: str) -> str:
+        """Write what a for goes through by an index; return what an iteration gets.
+
+        The names of the sequences are added to ``names``: the shortest ends the loop.
+        """
+        path = getattr(node, "path", "")
+        if path == "zip":
+            parts = [self.item(part, names, index) for part in node.bound]
+            return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
+        if path == "enumerate":
+            items, start = node.bound
+            item = self.item(items, names, index)
+            if start is None:
+                return f"({index}, {item})"
+            name = f"__s{len(self.text.lines)}"
+            self.write(f"{name} = {self.expression(start)}")
+            return f"(__wrap_int64({name} + {index}), {item})"
+        name = f"__a{index[3:]}_{len(names)}"
+        self.write(f"{name} = {self.expression(node)}")
+        names.append(name)
+        return f"{name}[{index}]"
 
     def begin_loop(self, node) -> str:
         """Write the counter of a loop's iterations; return its name."""

@@ -427,7 +427,14 @@ class Inference(Expressions):
 
     def items(self, node: Node) -> Value:
         """Return the value of the target of a for, in every iteration."""
-        value = self.value(node.iter)
+        return self.item(node.iter)
+
+    def item(self, node: Node) -> Value:
+        """Return the value of what is gone through, in every iteration."""
+        node.looped = True
+        value = self.value(node)
+        if hasattr(value, "item"):
+            return value.item
         if isinstance(value.kind, tuple) and value.kind[0] == "range":
             return Value(value.kind[1], bits=value.bits)
         if is_array(value.kind):

@@ -5,6 +5,7 @@ constants, and shows which functions are decorated. The functions themselves are
 and compiled for the arguments of each launch.
 """
 
+import builtins
 import math
 
 from .things import ALIASES, BUILTINS, DType, Scalar, Thing, Type, type_of_name
@@ -239,9 +240,9 @@ def resolved(value: object, function: object) -> object:
     known = Thing("math").child(getattr(value, "__name__", "") or "")
     if known is not None and value is getattr(math, value.__name__, None):
         return known
-    for known in (int, float, bool, len, range, min, max, abs, round, pow, divmod):
-        if value is known:
-            return builtin(known.__name__)
+    for name in BUILTINS:
+        if value is getattr(builtins, name):
+            return builtin(name)
     return other_value(value)
 
 
@@ -314,8 +315,6 @@ PYTHONS = (
 OWN_CHOICE = {
     "print": "output",
     "sum": "loops",
-    "enumerate": "loops",
-    "zip": "loops",
     "tuple": "tuples",
     "isinstance": "asking",
     "hasattr": "asking",
@@ -331,8 +330,6 @@ OWN_CHOICE = {
 
 REPLACED = {
     "sum": "a loop that adds up in a variable",
-    "enumerate": "for i in range(n), and the element by its index",
-    "zip": "for i in range(n), and the elements by their index",
     "print": "write numbers into an array",
     "str": "write numbers into an array",
     "list": "cuda.local.array(n, float32)",

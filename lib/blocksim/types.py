@@ -73,6 +73,8 @@ def in_words(kind: object) -> str:
         return "a tuple"
     if isinstance(kind, tuple) and kind[0] == "range":
         return "a range"
+    if isinstance(kind, tuple):
+        return "an iterator"
     return WORDS.get(kind, str(kind))
 
 

@@ -206,6 +206,80 @@ def test_a_named_tuple_has_its_names() -> None:
     assert "two ways lead here" in str(fault(body, x, Sizes(1, 2)))
 
 
+# ---- enumerate and zip
+
+LOOPS = [
+    "for i, v in enumerate(x): put(i, v)",
+    "for i, v in enumerate(x, 5): put(i, v)",
+    "for i, v in enumerate(x[1:], n): put(i, v)",
+    "for p in enumerate(z, -1): put(p[0], p[1])",
+    "for i, (j, v) in enumerate(enumerate(range(7, n, -2), n), n * 2): put(i + j, v)",
+    "for v, w in zip(x, y): put(v, w)",
+    "for (i, v), (w, k) in zip(enumerate(y), zip(z, range(9))): put(i + k, v * w)",
+    "for v, in zip(x): put(v, 1)",
+    "for v in zip(): put(1, 1)",
+    "for v, w in zip(x[::-2], (n, 4, 5)):\n        put(v, w)\n    else: put(n, n)",
+    "for v, w in zip(x, y):\n        if v == 2: continue\n        put(v, w)",
+    "for row, v in zip(table, y): put(row[1], v + len(row))",
+]
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("mode", ["race", "full", "plain"])
+def test_enumerate_and_zip_give_what_pythons_give(loop: str, mode: str) -> None:
+    x, y, z = np.arange(1, 6), np.arange(10, 13), (3, 1, 4, 1)
+    table, n = np.arange(8).reshape(4, 2), 3
+    expected, given = [], np.zeros(40, np.int64)
+    names = {"put": lambda a, b: expected.append((a, b)), "x": x, "y": y, "z": z}
+    exec(f"if 1:\n    {loop}", {**names, "table": table, "n": n})
+    body = loop.replace("put(", "k = put(out, k, ")
+    source = f"""def kernel(x, y, z, table, n, out):
+    def put(out, k, a, b):
+        out[2 * k], out[2 * k + 1] = a, b
+        return k + 1
+    k = 0
+    {body}
+    out[-1] = k"""
+    kernel = load(source, "kernel", whole=False)
+    assert run(kernel, 1, 1, x, y, z, table, n, given, mode=mode, negative="wraps")
+    assert given[-1] == len(expected)
+    assert given[: 2 * len(expected)].reshape(-1, 2).tolist() == [*map(list, expected)]
+
+
+def test_enumerate_and_zip_read_each_element_in_its_iteration() -> None:
+    body = "for i, v in enumerate(x):\n    x[i] += v\n    if i: x[i - 1] = 0.0"
+    x = np.array([1, 2, 3], np.float32)
+    assert launched(body, x, block=1) and x.tolist() == [0, 0, 6]
+    body = "for v, w in zip(x, y):\n    y[t] = v\n    y[t] = w"
+    found = fault(body, [1.0] * 4, [0.0] * 4)
+    assert (found.kind, found.array, found.line) == ("race", "y", 3)  # the head
+    report = launched("for v, w in zip(x, y[:2]): pass", [1.0] * 8, [2.0] * 8, block=1)
+    assert report.loads == {"x": [2], "y": [2]}
+
+
+def test_enumerate_and_zip_stand_in_the_head_of_a_for() -> None:
+    for body, said in [
+        ("z = zip(x, x)", "zip has no place outside the head of a for"),
+        (
+            "x[0] = len(enumerate(x))",
+            "enumerate has no place outside the head of a for",
+        ),
+    ]:
+        found = fault(body, [0.0])
+        assert found.declined == "loops" and said in str(found)
+    for body, said in [
+        ("for i, v in enumerate(3): pass", "int64 has no parts to go through"),
+        (
+            "for i, v in enumerate(x, 1.5): pass",
+            "the start of enumerate is a whole number",
+        ),
+        ("for i, v in enumerate(x, start=1): pass", "takes no names of parameters"),
+        ("for v, w in zip(x, (1, 2.5)): pass", "have several types"),
+        ("for v, w in zip(x, x, x): pass", "3 values for 2 names"),
+    ]:
+        assert said in str(fault(body, [0.0])), body
+
+
 # ---- views
 
 STEPS = st.sampled_from([1, -1, 2, -3, None])

@@ -259,6 +259,7 @@ REFUSED = {
     "y[i] = np.float64(x[i])": "a number becomes float64 here",
     "y[i] = i + 3000000000": "3000000000 has more than 32 bits",
     "y[i] = math.erf(x[i])": "WGSL has no erf",
+    "for k, v in enumerate(x): y[k] = v": "zip and enumerate go through arrays",
     "y[i] = x[2:][i]": "a slice is a view of an array",
     "a, b = (1, 2, 3)[1:]\n    y[a:b] = 0": "a slice is a view of an array",
     "a = cuda.local.array((2, 4), float32)\n    a[0] = 0": "one number for a whole row",

@@ -391,3 +391,24 @@ def kernel(x, y, n):
     {"x": X, "y": ["out", [8]], "n": ["number", 8]},
     {"y": [*(x[7:0:-1] + 2).tolist(), 7.0]},
 )
+
+UNTRANSLATED["pairs of neighbours, by zip and enumerate"] = case(
+    """@cuda.jit
+def kernel(x, y, n):
+    i = cuda.grid(1)
+    s = float32(0)
+    for k, (a, b) in enumerate(zip(x[:n], x[1:]), 1):
+        s += a * b * k
+    for (k, row), w in zip(enumerate(y), (1, 2, 3)):
+        row[i] = s * w + k
+""",
+    [1, 1],
+    [2, 1],
+    {"x": X, "y": ["out", [3, 2]], "n": ["number", 9]},
+    {
+        "y": [
+            [float(w * (x[:9] * x[1:] * range(1, 10)).sum() + w - 1)] * 2
+            for w in (1, 2, 3)
+        ]
+    },
+)

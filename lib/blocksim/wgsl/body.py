@@ -431,6 +431,10 @@ class Body(Expressions):
     def write_For(self, node) -> None:
         if is_range(node.iter):
             return self.write_range(node)
+        if node.iter.got.kind[0] == "iterator":
+            raise self.refusal(
+                "zip and enumerate go through arrays", "range and an index"
+            )
         items = self.value(node.iter)
         if isinstance(items, Ref):
             items = self.settled(items)
