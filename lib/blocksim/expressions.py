@@ -619,8 +619,9 @@ class Expressions(Calls):
         """Replace an ellipsis among indices by the slices that it stands for."""
         parts = node.slice.elts if node.slice.kind == "Tuple" else [node.slice]
         dots = [k for k, part in enumerate(parts) if is_ellipsis(part)]
-        if len(dots) == 1:
-            (at,) = dots
+        if len(dots) > 1:
+            raise Refusal(node.line, "two ellipses in one index", "one, or x[:, :, i]")
+        for at in dots:
             slices = [
                 Node("Slice", node.line, parts=[None, None, None])
                 for _ in range(dimensions - len(parts) + 1)
