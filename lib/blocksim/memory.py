@@ -515,8 +515,21 @@ class View(Rows):
         self.array, self.axes = array, axes
         self.free = [k for k, axis in enumerate(axes) if type(axis) is not int]
         self.set_shape(tuple([len(axes[k]) for k in self.free]))
+        last = self.free[-1]
+        self.axis, self.before = axes[last], tuple(axes[:last])
+        self.after = tuple(axes[last + 1 :])
 
-    def selected(self, key: object) -> tuple:
+    def position(self, key: object) -> object:
+        """Return the index in the array of an element; None for a part of the view."""
+        if self.ndim == 1 and type(key) is int and 0 <= key < self.size:
+            at = self.axis[key]
+            return self.before + (at,) + self.after if self.array.ndim > 1 else at
+        axes = self.selected(key)
+        if [axis for axis in axes if type(axis) is not int]:
+            return None
+        return axes[0] if len(axes) == 1 else tuple(axes)
+
+    def selected(self, key: object) -> list:
         """Return the axes of an element or of a part of the view."""
         key = key if isinstance(key, tuple) else (key,)
         axes, outside = list(self.axes), False
@@ -533,20 +546,18 @@ class View(Rows):
         return axes
 
     def __getitem__(self, key):
-        axes = self.selected(key)
-        at = position(axes)
-        return View(self.array, axes) if at is None else self.array[at]
+        at = self.position(key)
+        return View(self.array, self.selected(key)) if at is None else self.array[at]
 
     def __setitem__(self, key, value):
-        axes = self.selected(key)
-        at = position(axes)
+        at = self.position(key)
         if at is None:
-            View(self.array, axes).fill(value)
+            View(self.array, self.selected(key)).fill(value)
         else:
             self.array[at] = value
 
     def change(self, key: object, change: object, reads: bool = True) -> object:
-        return self.array.change(position(self.selected(key)), change, reads)
+        return self.array.change(self.position(key), change, reads)
 
     def fill(self, value: object) -> None:
         """Set every element to a number, or one after the other to those of a tuple."""
@@ -593,10 +604,3 @@ class View(Rows):
             return str(axis) if type(axis) is int else ":"
         step = "" if axis.step == 1 else f":{axis.step}"
         return f"{axis.start}:{'' if axis.stop < 0 else axis.stop}{step}"
-
-
-def position(axes: list) -> object:
-    """Return the index of an element, or None if some axis is not an index."""
-    if [axis for axis in axes if type(axis) is not int]:
-        return None
-    return axes[0] if len(axes) == 1 else tuple(axes)
