@@ -21,22 +21,24 @@ What a kernel may use
 ---------------------
 A kernel may use what Numba compiles for a GPU. The kernel's text and the types of its
 arguments are checked before anything runs. Supported are ``if``, ``while``, ``for`` over
-ranges, arrays and tuples; numbers, arrays, tuples; nested functions and device functions,
-also with barriers in them; functions and types as arguments of these; ``math``,
-``operator``, ``range``, ``len``, ``min``, ``max``, ``abs``, ``round``, ``pow``, ``divmod``;
-and of ``cuda`` the indices, ``grid``, ``gridsize``, shared, local and constant arrays, the
-barriers (``syncthreads`` and its counting forms, ``syncwarp``), shuffles, votes,
-``activemask``, atomics, fences, the bit intrinsics (``popc``, ``clz``, ``ffs``, ``brev``),
-and the functions of ``cuda.fp16``. ``declined.DECLINED`` lists what Numba compiles and the
-simulator declines, with a reason for each.
+ranges, arrays and tuples, also with ``zip`` and ``enumerate``; numbers, arrays and slices
+of them, tuples; nested functions and device functions, also with barriers in them;
+functions and types as arguments of these; ``math``, ``operator``, ``range``, ``len``,
+``min``, ``max``, ``abs``, ``round``, ``pow``, ``divmod``; and of ``cuda`` the indices,
+``grid``, ``gridsize``, shared, local and constant arrays, the barriers (``syncthreads`` and
+its counting forms, ``syncwarp``), shuffles, votes, ``activemask``, atomics, fences, the bit
+intrinsics (``popc``, ``clz``, ``ffs``, ``brev``), and the functions of ``cuda.fp16``.
+``declined.DECLINED`` lists what Numba compiles and the simulator declines, with a reason
+for each.
 
 Names
 -----
 run(kernel, grid, block, *args, mode="race", log=False, shared=0, turns=…) -> Report
     ``kernel`` is a Python function, one under ``@cuda.jit`` (this one or Numba's), or
     what ``load`` returns; ``grid`` and ``block`` are an int or a tuple of up to three,
-    (x, y, z). An argument is a number, a numpy array, or a list of numbers or of lists;
-    the numbers of a list are float32, or int32 if all of them are whole. Arguments may
+    (x, y, z). An argument is a number, a numpy array, a list of numbers or of lists,
+    or a tuple of arguments. An array in a tuple x is named x[1].
+    The numbers of a list are float32, or int32 if all of them are whole. Arguments may
     share memory, as numpy's views do. ``shared`` is the number of bytes of dynamic shared
     memory, ``turns`` the number of loop iterations that a thread may take.
     Mode "race" computes with Python's floats and finds faults. Mode "full" also rounds

@@ -9,11 +9,60 @@ the address in memory, in a list by the identity of the list and the index in it
 from .faults import shown
 from .memory import Aliased, Array, PlainAliased, Watched
 from .scalars import Scalar, Type, convert, type_name, wrapped
-from .types import SIZES
+from .types import SIZES, tuple_tag
 
 
-def take_in(launch, names: list, values: list) -> list:
-    """Return the arguments for the kernel: numbers, and arrays of this package."""
+def leaves(value: object) -> list:
+    """Return what is in a tuple and in the tuples in it, or the value alone."""
+    if not isinstance(value, tuple):
+        return [value]
+    found = []
+    for part in value:
+        found += leaves(part)
+    return found
+
+
+def named_leaves(name: str, value: object) -> list:
+    """Return the leaves of an argument with their names: x, or x[0], x[1][0], …"""
+    if not isinstance(value, tuple):
+        return [(name, value)]
+    found = []
+    for number, part in enumerate(value):
+        found += named_leaves(f"{name}[{number}]", part)
+    return found
+
+
+def nested(like: object, parts: object) -> object:
+    """Return an argument of the same form, with the next parts as its leaves."""
+    if not isinstance(like, tuple):
+        return next(parts)
+    return tuple([nested(part, parts) for part in like])
+
+
+def kind_of_argument(value: object, kinds: object) -> object:
+    """Return the type of an argument, by those of its leaves."""
+    if not isinstance(value, tuple):
+        return next(kinds)
+    parts = [kind_of_argument(part, kinds) for part in value]
+    return tuple([tuple_tag(value)] + parts)
+
+
+def take_in(launch, parameters: list, arguments: list) -> tuple:
+    """Return the types of a launch's arguments, and the arguments for the kernel."""
+    named = []
+    for name, value in zip(parameters, arguments):
+        named += named_leaves(name, value)
+    taken = take_leaves(launch, [name for name, _ in named], leaves(tuple(arguments)))
+    found = iter([
+        kind_of(name, array if isinstance(array, Array) else value)
+        for (name, value), array in zip(named, taken)
+    ])  # fmt: skip
+    kinds = tuple([kind_of_argument(value, found) for value in arguments])
+    return kinds, nested(tuple(arguments), iter(taken))
+
+
+def take_leaves(launch, names: list, values: list) -> list:
+    """Return the leaves of arguments: numbers, and arrays of this package."""
     taken = [
         convert_argument(launch, name, value) for name, value in zip(names, values)
     ]
@@ -278,7 +327,7 @@ def flat(value: list, name: str) -> tuple[list, tuple]:
 
 def give_back(values: list, arrays: list) -> None:
     """Copy the arrays that the kernel changed back into the arguments."""
-    for value, array in zip(values, arrays):
+    for value, array in zip(leaves(tuple(values)), leaves(tuple(arrays))):
         if not isinstance(array, Array):
             continue
         if not array.changed and not any([each.changed for each in array.others]):

@@ -381,6 +381,40 @@ class Calls:
             kind = "uint64"
         return Value(("range", kind), bits=max([v.bits for v in values[:2]]) + 1)
 
+    def iterator(self, node: Node, parts: list) -> Value:
+        """Return what goes through tuples of these values; only a for takes it."""
+        if not getattr(node, "looped", False):
+            raise Refusal(
+                node.line,
+                f"{node.path} has no place outside the head of a for",
+                f"for … in {node.path}(…)",
+                declined="loops",
+            )
+        item = Value(("tuple",) + tuple([part.kind for part in parts]))
+        item.parts = parts
+        value = Value(("iterator", item.kind))
+        value.item = item
+        return value
+
+    def call_enumerate(self, node: Node, name: str) -> Value:
+        if node.args:
+            node.args[0].looped = True
+        start = self.take(node, "iterable", "[start]")[1]
+        self.integer(node, start, "the start of enumerate")
+        bits = MEMORY_BITS
+        if start is not None:
+            if start.kind == "bool":
+                raise Refusal(
+                    node.line, "the start of enumerate is a number, not bool", "1, or 0"
+                )
+            bits = min(max(start.bits, bits) + 1, WHOLE_BITS["int64"])
+        return self.iterator(node, [Value("int64", bits=bits), self.item(node.args[0])])
+
+    def call_zip(self, node: Node, name: str) -> Value:
+        self.by_name(node, [])
+        node.bound = node.args
+        return self.iterator(node, [self.item(arg) for arg in node.args])
+
     def call_len(self, node: Node, name: str) -> Value:
         (value,) = self.take(node, "x")
         if is_tuple(value.kind) and hasattr(value, "argument"):
@@ -873,6 +907,7 @@ CALLS = {
     name: "call_" + name for name in "range len abs int float bool round pow".split()
 }
 CALLS["print"] = "call_print"
+CALLS.update({"enumerate": "call_enumerate", "zip": "call_zip"})
 CALLS.update({"min": "call_extreme", "max": "call_extreme", "divmod": "call_divmod"})
 CALLS.update({"cuda.grid": "call_grid", "cuda.gridsize": "call_grid"})
 CALLS.update({f"cuda.{space}.array": "call_array" for space in ("shared", "local")})

@@ -11,12 +11,12 @@ DECLINED = {
     "none": "None beside numbers: a name that is None on one way and a number on"
     " another hides a start value that should be written down.",
     "identity": "`is` and `in`: only `is None` has an answer before the kernel runs.",
-    "slices": "Slices, an ellipsis and rows that are changed at once: the simulator"
-    " follows single elements.",
+    "slices": "Arrays as indices, np.newaxis, and an array changed in place at once: the"
+    " simulator follows single elements.",
     "views": "Methods and attributes of arrays but shape, size, ndim and dtype: each"
     " hides a loop or another view of the memory.",
-    "loops": "sum, enumerate, zip, and min and max of a whole array or tuple: a loop"
-    " says who reads which element.",
+    "loops": "sum, min and max of a whole array or tuple, and enumerate and zip outside"
+    " the head of a for: a loop says who reads which element.",
     "output": "print of anything but numbers and texts, or in a kernel made from a text;"
     " and a raise of anything but an exception by its name.",
     "floats": "Floats where a whole number is meant, in range, masks and indices:"
@@ -33,8 +33,8 @@ DECLINED = {
     " writes to elements.",
     "asking": "isinstance, hasattr, type and slice: types are known when the text is"
     " written.",
-    "tuples": "Comparing tuples, tuples as tests, tuple(…), tuples of tuples or arrays"
-    " as arguments, arrays unpacked into names, and the length of a range.",
+    "tuples": "Comparing tuples, tuples as tests, tuple(…), named tuples made in a"
+    " kernel, arrays unpacked into names, and the length of a range.",
     "lists": "Lists that are never used: Numba drops them, and refuses all others but"
     " those that a for goes through.",
     "constants": "Atomics on an array around the kernel: that is a constant.",

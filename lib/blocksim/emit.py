@@ -221,7 +221,11 @@ class Emitter:
 
     def stored(self, written: str, got: object, target) -> str:
         """Return a value converted to the type of the element that it is stored in."""
-        return self.cast(written, got.kind, target.value.got.kind[1])
+        wanted = target.value.got.kind[1]
+        if not is_tuple(got.kind):
+            return self.cast(written, got.kind, wanted)
+        each = self.cast("__e", got.kind[1], wanted)  # the numbers of a slice
+        return written if each == "__e" else f"(*[{each} for __e in {written}],)"
 
     def cast(self, written: str, kind: str, wanted: str) -> str:
         """Return a number converted from one type to another."""
@@ -316,22 +320,47 @@ class Emitter:
     def write_For(self, node) -> None:
         items = node.iter
         self.at(node.line)
-        written = self.expression(items)
-        turn = self.begin_loop(node)
-        if is_array(items.got.kind):  # each iteration reads its element when it begins
-            self.write(f"__a{turn} = {written}")
-            items = f"__rt._turns({node.line}, __range(__len(__a{turn})))"
-            self.write(f"for __i{turn} in {items}:")
+        if is_array(items.got.kind) or items.got.kind[0] == "iterator":
+            index, names = f"__i{len(self.loops)}_{node.line}", []
+            item = self.item(items, names, index)
+            turn = self.begin_loop(node)
+            count = ", ".join([f"__len({name})" for name in names])
+            count = f"__min({count})" if names[1:] else count or "0"
+            items = f"__rt._turns({node.line}, __range({count}))"
+            self.write(f"for {index} in {items}:")
             self.depth += 1
-            self.count_turn(node, turn)
-            written = f"__a{turn}[__i{turn}]"
-            self.write(f"{self.target(node.target)} = {written}")
+            self.count_turn(node, turn)  # before the iteration reads its elements
+            self.write(f"{self.target(node.target)} = {item}")
         else:
+            written = self.expression(items)
+            turn = self.begin_loop(node)
             items = f"__rt._turns({node.line}, {written})"
             self.write(f"for {self.target(node.target)} in {items}:")
             self.depth += 1
             self.count_turn(node, turn)
         self.end_loop(node)
+
+    def item(self, node, names: list, index: str) -> str:
+        """Write what a for goes through by an index; return what an iteration gets.
+
+        The names of the sequences are added to ``names``: the shortest ends the loop.
+        """
+        path = getattr(node, "path", "")
+        if path == "zip":
+            parts = [self.item(part, names, index) for part in node.bound]
+            return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
+        if path == "enumerate":
+            items, start = node.bound
+            item = self.item(items, names, index)
+            if start is None:
+                return f"({index}, {item})"
+            name = f"__s{len(self.text.lines)}"
+            self.write(f"{name} = {self.expression(start)}")
+            return f"(__wrap_int64({name} + {index}), {item})"
+        name = f"__a{index[3:]}_{len(names)}"
+        self.write(f"{name} = {self.expression(node)}")
+        names.append(name)
+        return f"{name}[{index}]"
 
     def begin_loop(self, node) -> str:
         """Write the counter of a loop's iterations; return its name."""
@@ -542,22 +571,31 @@ class Emitter:
                 path = node.got.const.path.split(".")[1:]
                 parts = path + parts
             return "__rt." + ".".join(parts[-2:] if parts[-1] in "xyz" else parts[-1:])
+        if is_tuple(node.value.got.kind):
+            return f"{self.expression(node.value)}[{node.number}]"
         return f"{self.expression(node.value)}.{node.attr}"
 
     def text_Subscript(self, node) -> str:
         base = node.value.got
         if is_tuple(base.kind):
             parts, index = self.expression(node.value), self.expression(node.slice)
-            if node.slice.got.known:
+            if node.slice.got.known or node.slice.kind == "Slice":
                 return f"{parts}[{index}]"
             name = getattr(node.value, "id", "(…)")
             return f"__part({parts}, {index}, '{name}')"
         return f"{self.expression(node.value)}[{self.index(node)}]"
 
+    def text_Slice(self, node) -> str:
+        parts = [part and self.as_int64(self.expression(part), part.got)
+                 for part in node.parts]  # fmt: skip
+        return ":".join([part or "" for part in parts])
+
     def index(self, node) -> str:
-        """Return the index of an element: a number, or a tuple of several."""
+        """Return the index of an element or a view: a number, a slice, or several."""
         if node.slice.kind == "Tuple":
             parts = [self.expression(part) for part in node.slice.elts]
+            if "Slice" in [part.kind for part in node.slice.elts]:
+                return ", ".join(parts)
             return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
         written = self.expression(node.slice)
         if node.spread and len(node.slice.got.kind) == 2:

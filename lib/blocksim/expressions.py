@@ -254,12 +254,22 @@ class Expressions(Calls):
         return Value("static", escaped(closure))
 
     def value_Slice(self, node: Node) -> Value:
-        raise Refusal(
-            node.line,
-            "a slice has no place in a kernel",
-            "go through the elements in a loop",
-            declined="slices",
-        )
+        """Return the value of a slice, which only an index has."""
+        for part in node.parts:
+            if part is None:
+                continue
+            value = self.usable(part, self.value(part))
+            if value.kind != "none":
+                self.integer(node, value, "a bound of a slice")
+        step = node.parts[2]
+        if step is not None and step.got.known and step.got.const == 0:
+            raise Refusal(
+                node.line,
+                "a step of 0 is an error, which a GPU keeps to itself",
+                "a step from 1 on, or a negative one",
+                declined="output",
+            )
+        return Value("slice")
 
     def value_IfExp(self, node: Node) -> Value:
         self.truth(node.test)
@@ -334,7 +344,9 @@ class Expressions(Calls):
         """Return the value of an operation between two numbers."""
         self.usable(node, a)
         self.usable(node, b)
-        if is_tuple(a.kind) and is_tuple(b.kind) and sign == "+":
+        if (
+            sign == "+" and a.kind[0] == b.kind[0] == "tuple"
+        ):  # neither is a named tuple
             return Value(a.kind + b.kind[1:])
         self.two_numbers(node, sign, a, b)
         if a.kind in FLOATS or b.kind in FLOATS:
@@ -497,6 +509,11 @@ class Expressions(Calls):
             return self.static_attribute(node, base.const)
         if is_array(base.kind):
             return self.array_attribute(node, base)
+        fields = base.kind[0].split(" ")[1:] if is_tuple(base.kind) else []
+        if node.attr in fields:
+            node.number = fields.index(node.attr)
+            part = self.part(base, node.number)
+            return Value(part.kind, bits=part.bits, fixed=part.fixed)
         raise Refusal(
             node.line,
             f"{self.named(base)} has no {node.attr}",
@@ -593,9 +610,12 @@ class Expressions(Calls):
     def value_Subscript(self, node: Node) -> Value:
         base = self.usable(node, self.value(node.value))
         if is_array(base.kind):
+            if is_ellipsis(node.slice):
+                raise Refusal(node.line, "an ellipsis alone is no view", "x[:]")
             return self.index(node, base.kind)
         if is_tuple(base.kind):
-            return self.tuple_part(node, base)
+            slices = node.slice.kind == "Slice"
+            return (self.tuple_slice if slices else self.tuple_part)(node, base)
         if isinstance(base.const, Family):
             name = self.value(node.slice).const
             member = base.const.member(name) if isinstance(name, str) else None
@@ -637,17 +657,49 @@ class Expressions(Calls):
             )
         return Value(parts[0])
 
+    def tuple_slice(self, node: Node, base: Value) -> Value:
+        """Return a part of a tuple, which needs constant bounds."""
+        self.value(node.slice)
+        bounds = [None if part is None else part.got for part in node.slice.parts]
+        if not all([bound is None or bound.known for bound in bounds]):
+            raise Refusal(
+                node.line,
+                "the bounds of a tuple's slice have to be constants",
+                "t[1:3]",
+            )
+        start, stop, step = [None if bound is None else bound.const for bound in bounds]
+        numbers = range(len(base.kind) - 1)[start:stop:step]
+        parts = [self.part(base, number) for number in numbers]
+        value = Value(("tuple",) + tuple([part.kind for part in parts]), bits=base.bits)
+        if base.known or hasattr(base, "parts"):
+            value.parts = [computed(part) if part.known else part for part in parts]
+        return value
+
+    def spell_out(self, node: Node, dimensions: int) -> None:
+        """Replace an ellipsis among indices by the slices that it stands for."""
+        parts = node.slice.elts if node.slice.kind == "Tuple" else [node.slice]
+        dots = [k for k, part in enumerate(parts) if is_ellipsis(part)]
+        if len(dots) > 1:
+            raise Refusal(node.line, "two ellipses in one index", "one, or x[:, :, i]")
+        for at in dots:
+            slices = [
+                Node("Slice", node.line, parts=[None, None, None])
+                for _ in range(dimensions - len(parts) + 1)
+            ]
+            elts = parts[:at] + slices + parts[at + 1 :]
+            node.slice = Node("Tuple", node.slice.line, elts=elts)
+
     def index(self, node: Node, kind: tuple) -> Value:
-        """Return an element of an array, or a part of it with fewer dimensions."""
+        """Return an element of an array, or a view of fewer elements."""
+        self.spell_out(node, kind[2])
         several = node.slice.kind == "Tuple"
-        indices = node.slice.elts if several else [node.slice]
         value = self.value(node.slice)
         if is_tuple(value.kind) and not several:  # a name that stands for a tuple
             kinds = list(value.kind[1:])
         else:
             kinds = list(value.kind[1:]) if several else [value.kind]
         for part in kinds:
-            if not is_integer(part) or part == "bool":
+            if part != "slice" and (not is_integer(part) or part == "bool"):
                 self.usable(node, value)
                 what = self.named(value) if part == "static" else in_words(part)
                 raise Refusal(
@@ -660,8 +712,7 @@ class Expressions(Calls):
             raise Refusal(node.line, f"{len(kinds)} indices for {in_words(kind)}")
         self.no_member(node, *(parts_known(value) or [value]))
         node.spread = is_tuple(value.kind) and not several
-        node.indices = len(indices)
-        return self.element(kind, len(kinds))
+        return self.element(kind, len(kinds) - kinds.count("slice"))
 
     def element(self, kind: tuple, indices: int) -> Value:
         """Return what remains of an array after this many indices."""
@@ -714,6 +765,10 @@ def near(path: str, name: str) -> str:
 def simplified(name: str) -> str:
     """Return a name in lower case, without dots and underscores."""
     return name.lower().replace("_", "").replace(".", "")
+
+
+def is_ellipsis(node: Node) -> bool:
+    return getattr(node, "what", "") == "an ellipsis"
 
 
 def function_of(node: Node, name: str) -> Node:

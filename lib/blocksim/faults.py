@@ -97,7 +97,7 @@ CLASSES = {
     "'Aliased'": "an array",
     "'PlainAliased'": "an array",
     "'Array'": "an array",
-    "'Part'": "a row of an array",
+    "'View'": "a part of an array",
     "'Triple'": "an index without .x or .y",
     "'Cuda' object": "cuda",
     "Cuda.": "cuda.",

@@ -149,6 +149,7 @@ class Inference(Expressions):
         self.find = typed.function.find
         self.local = assigned(typed.node.body, set())
         self.names = {}
+        self.given = {}  # the parameters' values
         self.stored = {}  # name -> the value of the last assignment in the text so far
         # The enclosing loops, with the names at their breaks and continues.
         self.loops = []
@@ -160,6 +161,7 @@ class Inference(Expressions):
     def run(self, arguments: list) -> None:
         """Read the function until no type changes."""
         parameters = self.typed.node.parameters
+        self.given = {p.name: value for p, value in zip(parameters, arguments)}
         for _ in range(MOST_ROUNDS):
             self.names = {}
             self.loops, self.stored = [], {}
@@ -205,12 +207,6 @@ class Inference(Expressions):
 
     def give(self, value: Value, line: int) -> None:
         """Note a value that the function returns on one way."""
-        if hasattr(value, "made_here") and not isinstance(self.typed.function, Closure):
-            raise Refusal(
-                line,
-                "a function cannot give back an array that it made",
-                "make it in the kernel, and pass it as an argument",
-            )
         if value.kind != "none" and self.typed.function.node is self.compiler.main:
             raise Refusal(
                 line, "a kernel returns nothing", "store the value in an array"
@@ -338,6 +334,8 @@ class Inference(Expressions):
     def read_Return(self, node: Node) -> None:
         value = NONE if node.value is None else self.value(node.value)
         self.usable(node, value)
+        if is_array(value.kind) and not isinstance(self.typed.function, Closure):
+            self.check_given(node, value)
         self.give(value, node.line)
         self.names = None
 
@@ -373,6 +371,22 @@ class Inference(Expressions):
                 declined="output",
             )
         return name
+
+    def check_given(self, node: Node, value: Value) -> None:
+        """Refuse to return an array, unless it is a parameter under its own name."""
+        if value is self.given.get(getattr(node.value, "id", "")):
+            return
+        if hasattr(value, "made_here"):
+            raise Refusal(
+                node.line,
+                "a function cannot give back an array that it made",
+                "make it in the kernel, and pass it as an argument",
+            )
+        raise Refusal(
+            node.line,
+            "a function gives back no array but one of its parameters, by its name",
+            "take the part in the caller",
+        )
 
     def read_If(self, node: Node) -> None:
         test = self.truth(node.test)
@@ -457,7 +471,14 @@ class Inference(Expressions):
 
     def items(self, node: Node) -> Value:
         """Return the value of the target of a for, in every iteration."""
-        value = self.value(node.iter)
+        return self.item(node.iter)
+
+    def item(self, node: Node) -> Value:
+        """Return the value of what is gone through, in every iteration."""
+        node.looped = True
+        value = self.value(node)
+        if hasattr(value, "item"):
+            return value.item
         if isinstance(value.kind, tuple) and value.kind[0] == "range":
             return Value(value.kind[1], bits=value.bits)
         if is_array(value.kind):
@@ -583,23 +604,36 @@ class Inference(Expressions):
                 "an array around the kernel is a constant",
                 "pass it as an argument",
             )
-        kind = self.index(target, array.kind).kind
-        if not is_number(kind):
-            raise Refusal(
-                target.line,
-                "a row cannot be changed at once",
-                "give all indices, element by element",
-                declined="slices",
-            )
+        part = self.index(target, array.kind).kind
+        kind = array.kind[1]
+        if is_tuple(value.kind) and not is_number(part):
+            value = self.number_for_each(target, part, value)
         if is_tuple(value.kind):
             raise Refusal(target.line, "an element holds a number, not a tuple")
-        self.number(target, value, f"an element of {array.kind[1]} holds a number")
+        if is_array(value.kind) and not is_number(part):
+            raise Refusal(
+                target.line,
+                "a slice takes one number for all of its elements, not an array",
+                "a loop over the elements",
+            )
+        self.number(target, value, f"an element of {kind} holds a number")
         if kind == "bool":
             self.no_half(target, value)
-        if array.kind[1] in FLOATS:
+        if kind in FLOATS:
             self.no_member(target, value)
         self.note_narrowing(target.line, value, kind)
         target.value_kind = value.kind
+
+    def number_for_each(self, target: Node, part: tuple, value: Value) -> Value:
+        """Return what a slice of one dimension takes of a tuple: numbers of one type."""
+        kinds = value.kind[1:]
+        if not kinds or part[2] > 1 or [kind for kind in kinds if kind != kinds[0]]:
+            raise Refusal(
+                target.line,
+                "a slice of one dimension takes numbers of one type",
+                "element by element",
+            )
+        return Value(kinds[0])
 
     def note_narrowing(self, line: int, value: Value, kind: str) -> None:
         """Note a float64 that is converted to another type, unless it is a constant."""

@@ -1,6 +1,6 @@
 """Kernels: how a function or a text becomes something that can be launched."""
 
-from .arguments import give_back, kind_of, take_in
+from .arguments import give_back, take_in
 from .faults import shown
 from .launch import TURNS, Launch
 from .program import Program
@@ -190,7 +190,7 @@ def run(
     grid, block : int or tuple of int
         (x,), (x, y) or (x, y, z)
     *arguments
-        Numbers, numpy arrays, lists; arrays are changed in place.
+        Numbers, numpy arrays, lists, tuples of these; arrays are changed in place.
     mode : {"race", "full", "plain"}
     log : bool
         Keep a log of the accesses.
@@ -223,11 +223,7 @@ def run(
         """Return a launch, the types of its arguments, and its arrays."""
         wraps = negative == "wraps"
         launch = Launch(*shape, *options, wraps=wraps, debug=debug, **how)
-        taken = take_in(launch, program.parameters, arguments)
-        kinds = tuple([
-            kind_of(name, array if hasattr(array, "ndim") else value)
-            for name, value, array in zip(program.parameters, arguments, taken)
-        ])  # fmt: skip
+        kinds, taken = take_in(launch, program.parameters, arguments)
         return launch, kinds, program.fitted(taken, kinds)
 
     launch, kinds, taken = prepared()

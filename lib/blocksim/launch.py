@@ -8,7 +8,7 @@ Each array records its accesses, and so detects what would depend on that order
 (``memory``).
 """
 
-from .arguments import constant
+from .arguments import constant, leaves
 from .device import LOOK, WARP, Cuda
 from .faults import FATAL, NONE, NONE_FOR_BLOCKS, Fault, element, in_words, race, shown
 from .meetings import answers, arrival, difference, missing_lane, ready
@@ -129,7 +129,8 @@ class Launch:
             The types of the arguments.
         arguments : list
         """
-        self.globals = [a for a in arguments if isinstance(a, Watched)]
+        arrays = leaves(tuple(arguments))
+        self.globals = [array for array in arrays if isinstance(array, Watched)]
         self.cuda._watch = self.report.watcher(self.trace)
         try:
             self.check_size()
@@ -699,15 +700,18 @@ class Launch:
 
     def report_outside(self, array: Array, key: tuple) -> None:
         """Report an index outside an array, and stop."""
-        index, shape = [int(k) for k in key], list(array.shape)
-        what = element(array.name, index)
-        text = f"{self.here(self.thread)} asks for {what}; its shape is {shape}"
+        what, index, shape = array.asked(key), array.real(key), list(array.shape)
+        own = [-n <= k < n for k, n in zip(key, shape) if not isinstance(k, slice)]
+        array = getattr(array, "array", array)
+        text, real = f"{self.here(self.thread)} asks for {what}", array.asked(index)
+        text += f", which is {real}" if real != what else ""
+        text += f"; its shape is {shape}"
         if array.space == "dynamic" and not self.bytes:
             text += (
                 ": dynamic shared memory has the size that the launch gives it,"
                 " kernel[grid, block, stream, bytes], and this one gives none"
             )
-        elif all([-n <= k < n for k, n in zip(index, shape)]):
+        elif all(own):
             text += ", and a negative index counts from the end, on a GPU too"
         self.fault(
             "index",
@@ -721,14 +725,20 @@ class Launch:
 
     def wrapped(self, array: Array, key: tuple) -> tuple:
         """Return an index with its negative parts counted from the end, or report it."""
-        index = tuple([k + n if k < 0 else k for k, n in zip(key, array.shape)])
-        inside = [0 <= k < n for k, n in zip(index, array.shape)]
+        index = tuple([
+            k if isinstance(k, slice) or k >= 0 else k + n
+            for k, n in zip(key, array.shape)
+        ])  # fmt: skip
+        inside = [
+            isinstance(k, slice) or 0 <= k < n for k, n in zip(index, array.shape)
+        ]
         if not self.wraps or not all(inside):
             self.report_outside(array, key)
-        what, same = element(array.name, key), element(array.name, index)
+        name = getattr(array, "array", array).name
+        what, same = array.asked(key), element(name, array.real(index))
         text = f"{self.here(self.thread)} asks for {what}, which is {same}: a negative"
         text += " index counts from the end"
-        fields = {"severity": "benign", "array": array.name, "index": list(key)}
+        fields = {"severity": "benign", "array": name, "index": array.real(key)}
         self.report.fault("negative", text, self.cuda._line, self.at, fields)
         return index
 

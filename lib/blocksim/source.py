@@ -5,6 +5,7 @@ constants, and shows which functions are decorated. The functions themselves are
 and compiled for the arguments of each launch.
 """
 
+import builtins
 import math
 
 from .things import (
@@ -241,7 +242,9 @@ def resolved(value: object, function: object) -> object:
     if value is None or isinstance(value, (bool, int, float, str, Thing, Type, Scalar)):
         return value
     if isinstance(value, tuple):
-        return whole_tuple([resolved(part, function) for part in value])
+        whole = whole_tuple([resolved(part, function) for part in value])
+        named = isinstance(whole, tuple) and hasattr(value, "_fields")
+        return type(value)(*whole) if named else whole
     if hasattr(value, "function") and hasattr(value, "made"):
         return function(value)
     if value is math:
@@ -253,9 +256,9 @@ def resolved(value: object, function: object) -> object:
         known = Thing("operator").child(value.__name__)
         if known is not None:
             return known
-    for known in (int, float, bool, len, range, min, max, abs, round, pow, divmod):
-        if value is known:
-            return builtin(known.__name__)
+    for name in BUILTINS:
+        if value is getattr(builtins, name):
+            return builtin(name)
     return other_value(value)
 
 
@@ -352,8 +355,6 @@ EXCEPTIONS = (
 OWN_CHOICE = {
     "print": "output",
     "sum": "loops",
-    "enumerate": "loops",
-    "zip": "loops",
     "tuple": "tuples",
     "isinstance": "asking",
     "hasattr": "asking",
@@ -369,8 +370,6 @@ OWN_CHOICE = {
 
 REPLACED = {
     "sum": "a loop that adds up in a variable",
-    "enumerate": "for i in range(n), and the element by its index",
-    "zip": "for i in range(n), and the elements by their index",
     "print": "write numbers into an array",
     "str": "write numbers into an array",
     "list": "cuda.local.array(n, float32)",

@@ -36,7 +36,7 @@ ALIASES = [  # Numba lets these be imported by name, and takes keywords in their
     + SHUFFLES
     + ("ballot_sync", "all_sync", "any_sync", "eq_sync")
 ]
-BUILTINS = "range len min max abs int float bool round pow divmod".split()
+BUILTINS = "range len min max abs int float bool round pow divmod enumerate zip".split()
 KNOWN = {"numba", "numba.cuda", "numba.types", "cuda.types", "math", "numpy"}
 KNOWN.update(["cuda." + name for name in DIMS])
 KNOWN.update([f"cuda.{name}.{axis}" for name in DIMS for axis in "xyz"])

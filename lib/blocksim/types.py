@@ -1,9 +1,9 @@
 """Numba's typing rules: the types of numbers, and the type of each operation's result.
 
 The type of a number is its name: "int64", "float32". That of an array is ``("array",
-dtype, ndim)``, that of a tuple ``("tuple", types of its elements …)``. "none" is the type
-of None, and "static" the type of modules, types and functions, which only the compiler
-sees.
+dtype, ndim)``, that of a tuple ``("tuple", types of its elements …)``; a named tuple's
+begins with ``"tuple name name …"``. "none" is the type of None, and "static" the type of
+modules, types and functions, which only the compiler sees.
 """
 
 SIZES = {
@@ -58,7 +58,12 @@ def is_array(kind: object) -> bool:
 
 
 def is_tuple(kind: object) -> bool:
-    return isinstance(kind, tuple) and kind[0] == "tuple"
+    return isinstance(kind, tuple) and kind[0][:5] == "tuple"
+
+
+def tuple_tag(value: tuple) -> str:
+    """Return the first part of a tuple's type: "tuple", and the names of its elements."""
+    return " ".join(("tuple",) + getattr(value, "_fields", ()))
 
 
 def in_words(kind: object) -> str:
@@ -69,6 +74,8 @@ def in_words(kind: object) -> str:
         return "a tuple"
     if isinstance(kind, tuple) and kind[0] == "range":
         return "a range"
+    if isinstance(kind, tuple):
+        return "an iterator"
     return WORDS.get(kind, str(kind))
 
 

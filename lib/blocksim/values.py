@@ -7,7 +7,15 @@ through one arm of an ``if``, or once more around a loop.
 from .scalars import convert
 from .things import Member, Scalar, Signature, Thing
 from .tree import Node
-from .types import WHOLE_BITS, is_integer, is_number, is_tuple, unified
+from .types import (
+    WHOLE_BITS,
+    is_array,
+    is_integer,
+    is_number,
+    is_tuple,
+    tuple_tag,
+    unified,
+)
 
 UNKNOWN = object()  # stands for the constant of a value that is not constant
 
@@ -256,7 +264,8 @@ def constant(value: object, line: int) -> Value:
         return number
     if isinstance(value, (tuple, list)) and not isinstance(value, list):
         parts = [constant(part, line) for part in value]
-        return Value(("tuple",) + tuple([part.kind for part in parts]), tuple(parts))
+        kind = (tuple_tag(value),) + tuple([part.kind for part in parts])
+        return Value(kind, tuple(parts))
     if isinstance(value, str):
         return Value("text", value)
     if isinstance(value, Member) and value.whole:
@@ -297,10 +306,12 @@ def joined(a: Value, b: Value) -> Value:
         kind = unified(a.kind, b.kind)
         whole = is_integer(kind)
         return Value(kind, bits=max(a.bits, b.bits) if whole else 0)
-    if is_tuple(a.kind) and is_tuple(b.kind) and len(a.kind) == len(b.kind):
+    if is_tuple(a.kind) and a.kind[0] == b.kind[0] and len(a.kind) == len(b.kind):
         parts = [joined(Value(x), Value(y)) for x, y in zip(a.kind[1:], b.kind[1:])]
         if not [part for part in parts if part.kind in ("clash", "maybe")]:
-            return Value(("tuple",) + tuple([part.kind for part in parts]))
+            return Value(a.kind[:1] + tuple([part.kind for part in parts]))
+    if is_array(a.kind) and is_array(b.kind) and a.kind[:3] == b.kind[:3]:
+        return Value(max(a.kind, b.kind, key=len))  # read-only if one of them is
     if "none" in (a.kind, b.kind):
         return Value("maybe")
     clash = Value("clash")

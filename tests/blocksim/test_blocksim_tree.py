@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from blocksim.tokens import plain
 from blocksim.tree import parse
-from kernels.correct import CORRECT
+from kernels.correct import CORRECT, UNTRANSLATED
 from kernels.faulty import FAULTY
 from kernels.grammar import program, wild
 from kernels.litmus import LITMUS
@@ -226,7 +226,7 @@ def sources() -> Iterator[tuple[str, str]]:
     for kernel in verdicts.corpus():
         if kernel.file != "broken":
             yield kernel.name, kernel.head + kernel.text
-    for cases in (CORRECT, FAULTY):
+    for cases in (CORRECT, UNTRANSLATED, FAULTY):
         yield from ((name, source) for name, (source, *_) in cases.items())
     for name, body in (ALONE | TOGETHER).items():
         yield name, text(body)

@@ -206,4 +206,7 @@ def _taken(value: Any) -> Any:
         raise Declined(f"numbers of {dtype} are not simulated")
     if isinstance(value, (np.ndarray, np.generic, bool, int, float)):
         return value
+    if isinstance(value, tuple):
+        parts = [_taken(part) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
     raise Declined(f"{shown(value)} as an argument is not simulated")
