@@ -178,7 +178,6 @@ function answerOf(form) {
   for (const box of boxesOf(form)) {
     if (box.type === "text") answer[box.name] = typedIn(box);
     else if (box.checked) answer[box.name] = box.value;
-    else if (box.type === "checkbox") answer[box.name] = "";
   }
   const lines = form.querySelectorAll(".os-drill-lines > li");
   const order = [...lines].map((line) => line.dataset.line).join();
