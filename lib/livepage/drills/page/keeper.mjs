@@ -172,7 +172,7 @@ function boxesOf(form) {
   return [...form.querySelectorAll("input[name]")];
 }
 
-/** What a form holds, by name: what is typed or ticked, and the order of lines. */
+/** What a form holds, by name: what is typed or chosen, and the order of lines. */
 function answerOf(form) {
   const answer = {};
   for (const box of boxesOf(form)) {
