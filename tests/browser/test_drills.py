@@ -604,7 +604,7 @@ ERRORS = [  # a source, what is said about it, the line that is marked
     ("def update(m, l, block):\n    return m, foo\n", "'foo' isn't defined", ["2"]),
     ("def update(m, l, block):\n    return m, exp(l)\n", "from math import exp", ["2"]),
     ("import numpy\n", "lists, loops and math", ["1"]),
-    ("x = [1, *[2]]\n", "no star inside a list", ["1"]),
+    ("x = [1, *[2]]\n", "a star inside a list", ["1"]),
     ("x = 1", "no function called update", []),
 ]
 
