@@ -306,6 +306,11 @@ def test_own_words_are_compared_by_their_owner_with_one_key(few: Page) -> None:
     kept = record(few, "what-to-carry")
     assert (kept["stage"], kept["done"]) == (0, None), "some of it is not done"
 
+    words = text.input_value()
+    text.fill("")
+    verdicts.get_by_role("button", name="I had it all").click()
+    expect(said(section)).to_contain_text("Write a sentence first")
+    text.fill(words)
     verdicts.get_by_role("button", name="I had it all").click()
     expect(said(section)).to_have_text("You had it all.")
     expect(section).to_have_attribute("data-state", "right")
