@@ -306,6 +306,11 @@ def test_own_words_are_compared_by_their_owner_with_one_key(few: Page) -> None:
     kept = record(few, "what-to-carry")
     assert (kept["stage"], kept["done"]) == (0, None), "some of it is not done"
 
+    words = text.input_value()
+    text.fill("")
+    verdicts.get_by_role("button", name="I had it all").click()
+    expect(said(section)).to_contain_text("Write a sentence first")
+    text.fill(words)
     verdicts.get_by_role("button", name="I had it all").click()
     expect(said(section)).to_have_text("You had it all.")
     expect(section).to_have_attribute("data-state", "right")
@@ -604,7 +609,7 @@ ERRORS = [  # a source, what is said about it, the line that is marked
     ("def update(m, l, block):\n    return m, foo\n", "'foo' isn't defined", ["2"]),
     ("def update(m, l, block):\n    return m, exp(l)\n", "from math import exp", ["2"]),
     ("import numpy\n", "lists, loops and math", ["1"]),
-    ("x = [1, *[2]]\n", "no star inside a list", ["1"]),
+    ("x = [1, *[2]]\n", "a star inside a list", ["1"]),
     ("x = 1", "no function called update", []),
 ]
 

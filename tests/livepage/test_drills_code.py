@@ -292,6 +292,8 @@ ADVISED = {  # a line with an error, and the advice that follows it
     "exp(block)": "listAtOnce",
     "block + m": "listAtOnce",
     "block.max()": "arrayMethod",
+    "block.shape[0]": "arrayMethod",
+    "block.push(1)": None,
     "w = []; w[0] = m": "noPlace",
     "block[len(block)]": "noPlace",
     "1 / (l - l)": "divideZero",

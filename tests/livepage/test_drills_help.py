@@ -138,14 +138,24 @@ def test_no_answer_is_taken_for_the_starter(d: Drill) -> None:
     assert not syntax.same_program(starter, d.get("code"))
 
 
-def test_another_number_around_a_function_is_a_change() -> None:
-    starter = bank()["smallest-float"].get("starter")
+NUMBERS = [
+    ("smallest-float", "softmax", "SMALLEST = 2", "SMALLEST = -2"),
+    ("smallest-float", "softmax", "def softmax", "import numpy\nSMALLEST = numpy.ones(2)\n\n\ndef softmax"),
+    ("one-loop-missing", "attention", "BR, BC, D = 8, 4, 3", "BR, BC, D = 8, 4, 4"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("id", "name", "old", "new"), NUMBERS)
+def test_another_number_around_a_function_is_a_change(
+    id: str, name: str, old: str, new: str
+) -> None:
+    starter = bank()[id].get("starter")
     said = []
-    for text in (starter, starter.replace("SMALLEST = 2", "SMALLEST = -2")):
+    for text in (starter, starter.replace(old, new)):
         kernels = {}
         exec(compile(text, "<cell>", "exec"), kernels)
         linecache.cache["<cell>"] = len(text), None, text.splitlines(True), "<cell>"
-        said.append(repr(check("smallest-float", kernels["softmax"])))
+        said.append(repr(check(id, kernels[name])))
     assert ["not changed" in words for words in said] == [True, False]
 
 

@@ -20,8 +20,8 @@ export function compute({ of, order, n, power, all, sample }) {
     inside: 2 ** block - 1,
     after: after(block, last, order),
     shown,
-    errors: Object.values(FORMATS).map((form) =>
-      shown.map((k) => error(rows, 2 ** k, rounder(form), of, order)),
+    errors: Object.keys(FORMATS).map((name) =>
+      shown.map((k) => cachedError(rows, k, name, of, order)),
     ),
   };
 }
@@ -48,8 +48,16 @@ let cache = {};
 /** The rows of `drawn`. The last ones are kept, because a drag asks for them each frame. */
 function cachedRows(n, sample) {
   if (cache.n !== n || cache.sample !== sample)
-    cache = { n, sample, rows: drawn(n, sample) };
+    cache = { n, sample, rows: drawn(n, sample), errors: new Map() };
   return cache.rows;
+}
+
+/** An error of these rows, which a drag of the block size asks for again and again. */
+function cachedError(rows, k, name, of, order) {
+  const key = [k, name, of, order].join();
+  if (!cache.errors.has(key))
+    cache.errors.set(key, error(rows, 2 ** k, rounder(FORMATS[name]), of, order));
+  return cache.errors.get(key);
 }
 
 /** The relative error with blocks of one size: the root of its mean square over rows. */

@@ -118,11 +118,29 @@ def advice(kind: str, text: str) -> str:
         return "toImport"
     if kind == "TypeError" and on_list(text):
         return "listAtOnce"
-    if kind == "AttributeError" and text.startswith("'list' object"):
+    if kind == "AttributeError" and of_array(text):
         return "arrayMethod"
     if kind == "IndexError" and text.startswith("list"):
         return "noPlace"
     return "divideZero" if kind == "ZeroDivisionError" else ""
+
+
+def of_array(text: str) -> bool:
+    """Say whether an error is about a list that should have what NumPy's arrays have."""
+    names = (
+        "max",
+        "min",
+        "sum",
+        "mean",
+        "shape",
+        "size",
+        "tolist",
+        "astype",
+        "dot",
+        "T",
+    )
+    ends = ["attribute '" + name + "'" for name in names]
+    return text.startswith("'list' object") and any([end in text for end in ends])
 
 
 def on_list(text: str) -> bool:

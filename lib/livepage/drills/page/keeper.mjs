@@ -172,13 +172,12 @@ function boxesOf(form) {
   return [...form.querySelectorAll("input[name]")];
 }
 
-/** What a form holds, by name: what is typed or ticked, and the order of lines. */
+/** What a form holds, by name: what is typed or chosen, and the order of lines. */
 function answerOf(form) {
   const answer = {};
   for (const box of boxesOf(form)) {
     if (box.type === "text") answer[box.name] = typedIn(box);
     else if (box.checked) answer[box.name] = box.value;
-    else if (box.type === "checkbox") answer[box.name] = "";
   }
   const lines = form.querySelectorAll(".os-drill-lines > li");
   const order = [...lines].map((line) => line.dataset.line).join();

@@ -207,24 +207,31 @@ def _is_untouched(drill: Drill, answer: Any) -> bool:
     if function is None:
         return False
     around = {**functions.used(function), drill.get("function"): function}
-    numbers = _numbers(drill.get("starter"))
-    if any(around.get(name, number) != number for name, number in numbers.items()):
-        return False
+    for name, literal in _literals(drill.get("starter")).items():
+        value = around.get(name, literal)
+        if type(value) is not type(literal) or value != literal:
+            return False
     return all(
         syntax.same_program(_own_text(around.get(name), name), text)
         for name, text in _definitions(drill.get("starter")).items()
     )
 
 
-def _numbers(source: str) -> dict[str, Any]:
-    """Map the names that a source gives a literal value, such as a number, to it."""
-    found = {}
+def _literals(source: str) -> dict[str, Any]:
+    """Map the names that a source gives a literal value, alone or in a tuple, to it."""
+    found: dict[str, Any] = {}
     for node in ast.parse(source).body:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            try:
-                found[node.targets[0].id] = ast.literal_eval(node.value)
-            except ValueError:
-                continue  # it is computed
+        if not isinstance(node, ast.Assign):
+            continue
+        try:
+            value = ast.literal_eval(node.value)
+        except ValueError:
+            continue  # it is computed
+        target = node.targets[0]
+        if isinstance(target, ast.Tuple):
+            found |= {name.id: one for name, one in zip(target.elts, value)}
+        else:
+            found[target.id] = value
     return found
 
 
