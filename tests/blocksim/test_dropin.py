@@ -87,7 +87,8 @@ def last(x, out):
 
 def test_it():
     last[1, 1](X, OUT)
-    assert OUT[0] == 63
+    last[1, 1](X[:9], OUT[1:])
+    assert OUT[0] == 63 and OUT[1] == 8
 """,
     "misspelt": """
 @pytest.mark.blocksim(bening=[])
@@ -154,7 +155,11 @@ def test_what_is_passed_over_is_counted(verdicts: dict[str, str]) -> None:
 
 
 def test_a_negative_index_is_noted(verdicts: dict[str, str]) -> None:
-    assert "x[-1], which is x[63]" in verdicts["from the end"]
+    assert verdicts["from the end"].count("x[-1], which is x[63]") == 1
+
+
+def test_what_is_noted_of_a_line_again_is_said_once(verdicts: dict[str, str]) -> None:
+    assert "x[8]" not in verdicts["from the end"]
 
 
 def test_a_launch_ends_at_its_limit(verdicts: dict[str, str]) -> None:

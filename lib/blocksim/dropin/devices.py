@@ -109,10 +109,21 @@ class Device:
         """Do nothing: the device keeps nothing."""
 
 
+class Deallocations:
+    """What waits to be freed: nothing does."""
+
+    def clear(self) -> None:
+        """Do nothing."""
+
+    def __len__(self) -> int:
+        return 0
+
+
 class Context:
     """The context of the device."""
 
     device = Device()
+    deallocations = Deallocations()
 
     @property
     def id(self) -> int:

@@ -27,23 +27,23 @@ class Declined(Exception):
 
 @dataclass
 class Launched:
-    """A launch of a session: its report, and the faults that count.
+    """What a session keeps of a launch.
 
     Attributes
     ----------
     kernel : str
-    report : Report
     faults : list of Fault
         Those that the policy does not pass over.
     passed : list of (Fault, str)
         Those that it does, each with the reason.
+    notes : list of Fault
     seconds : float
     """
 
     kernel: str
-    report: Report
     faults: list[Fault]
     passed: list[tuple[Fault, str]]
+    notes: list[Fault]
     seconds: float
 
 
@@ -68,7 +68,7 @@ class Session:
             else:
                 passed.append((fault, why))
         seconds = time.monotonic() - begun
-        self.launches.append(Launched(name, report, counted, passed, seconds))
+        self.launches.append(Launched(name, counted, passed, report.notes, seconds))
         if counted:
             raise _own(kernel, counted[0]) from counted[0]
 
@@ -99,15 +99,16 @@ class Session:
             for one in self.launches
             for fault, why in one.passed
         )
-        notes = {
-            f"{one.kernel}: {note.severity}: {note}"
-            for one in self.launches
-            for note in one.report.notes
-        }
+        first: dict[tuple[Any, ...], str] = {}  # of all launches
+        for one in self.launches:
+            for note in one.notes:
+                place = note.fields["line"], note.fields.get("array")
+                said = f"{one.kernel}: {note.severity}: {note}"
+                first.setdefault((one.kernel, note.fields["kind"], *place), said)
         return [
             f"{len(self.launches)} launches in {seconds:.1f} s",
             *(f"{what}, {times} times" for what, times in passed.items()),
-            *sorted(notes),
+            *sorted(first.values()),
         ]
 
 
