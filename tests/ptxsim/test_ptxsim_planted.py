@@ -18,19 +18,13 @@ from ptxsim.access import Access
 from tests.ptxsim.happens_before import Log
 from tools.common import records
 from tools.faults import ptx as planted
+from triton_ptx import TEXTS
 
 # How many changes of a kind are planted in each text.
 TAKEN = {"barrier removed": 4, "commit removed": 2, "release removed": 3}
-# Of these kernels another text is listed. The size of a tile changes what is ordered and
-# when, but not how an address is checked.
-SAME_KERNEL = {
-    "attention-64-fp16",
-    "attention-64-fp16-2-stages",
-    "attention-causal-64-fp16",
-    "attention-128-fp16",
-    "matmul-fp16-2-stages",
-    "matmul-tf32",
-}
+# The first text of each kernel. The others differ in what is ordered and when, but not in
+# how an address is checked.
+FIRST = {TEXTS[x]["kernel"]: x for x in reversed(planted.CASES)}.values()
 ORDER = {"barrier removed", "commit removed", "wait removed", "wait for one group less"}
 TABLE = records.load(planted.FILE)
 
@@ -39,7 +33,7 @@ def some(text: planted.Text) -> list[planted.Change]:
     """Return some changes of each kind, spread over the text."""
     found = []
     for what, group in groupby(planted.changes(text), lambda change: change.what):
-        if text.name in SAME_KERNEL and what not in ORDER:
+        if text.name not in FIRST and what not in ORDER:
             continue
         own = list(group)
         step = -(-len(own) // TAKEN.get(what, 1))

@@ -343,7 +343,7 @@ def main() -> int:
     if unknown := [name for name in asked.texts if name not in CASES]:
         parser.error(f"no text {', '.join(unknown)}: {list(CASES)}")
     start, rows, wrong = time.perf_counter(), [], []
-    chosen = [text for text in TEXTS if text.name in (asked.texts or CASES)]
+    chosen = [archived(name) for name in asked.texts] or TEXTS
     with ProcessPoolExecutor(2) as pool:
         for own, said in pool.map(plant, chosen):
             for row in own:

@@ -76,8 +76,8 @@ def goal(value: float, rule: Rule) -> dict[str, Any]:
         ``unsafe``, the end of the range on the wrong side of a limit; ``counted``,
         whether the answer is a count. If the value is not finite, only ``value``.
 
-        Of digits, each number that is nearer than a close one is close as well. So one
-        digit is rarely enough: 0.5 is far from 0.475.
+        Where digits are asked for, every number that is nearer than a close number is
+        close as well. So one digit is rarely enough: 0.5 is far from 0.475.
     """
     if not math.isfinite(value):
         return {"value": str(float(value))}

@@ -127,18 +127,7 @@ def advice(kind: str, text: str) -> str:
 
 def of_array(text: str) -> bool:
     """Say whether an error is about a list that should have what NumPy's arrays have."""
-    names = (
-        "max",
-        "min",
-        "sum",
-        "mean",
-        "shape",
-        "size",
-        "tolist",
-        "astype",
-        "dot",
-        "T",
-    )
+    names = "max min sum mean shape size tolist astype dot T".split()
     ends = ["attribute '" + name + "'" for name in names]
     return text.startswith("'list' object") and any([end in text for end in ends])
 
@@ -152,8 +141,8 @@ def on_list(text: str) -> bool:
 def is_single(text: str) -> bool:
     """Say whether an error means a number where several were expected."""
     kinds = ("int", "float")
-    named = [k for k in kinds if k + "' object" in text or "iterable " + k in text]
-    return "iterable" in text and len(named) > 0
+    named = any([k + "' object" in text or "iterable " + k in text for k in kinds])
+    return "iterable" in text and named
 
 
 def names_math(text: str) -> bool:

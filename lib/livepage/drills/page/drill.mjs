@@ -269,14 +269,14 @@ export class PageDrill {
     if (!this.read().trim()) return this.compare("");
     store.pass(this.id, this.misses);
     this.misses = 0;
-    return this.showVerdict([make("p", {}, this.word("allHad"))], "right");
+    return this.showVerdict([make("p", {}, this.word("ownAll"))], "right");
   }
 
   hadLess() {
     store.shown(this.id);
     this.misses = 1;
     this.forgotten();
-    const said = [this.word("lessHad"), " ", this.word("tomorrow")];
+    const said = [this.word("ownLess"), " ", this.word("tomorrow")];
     this.showVerdict([make("p", {}, ...said)], "");
   }
 
