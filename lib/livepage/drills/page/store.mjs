@@ -122,11 +122,15 @@ export const store = {
     }
   },
 
-  /** A pass moves a due drill one interval on; a pass with misses starts over. */
+  /**
+   * A pass moves a due drill one interval on; a pass with misses starts over. A second pass
+   * on the same day changes nothing: wrong answers after the first were tried on purpose.
+   */
   pass(id, misses) {
     const { done, due, stage: before } = this.get(id);
     const early = done && due > today();
-    if (early && misses === 0) return;
+    const isSecond = done === today() && before > 0;
+    if (early && (misses === 0 || isSecond)) return;
     const stage = misses > 0 ? 1 : Math.min(before + 1, INTERVALS.length);
     const next = daysFrom(today(), INTERVALS[stage - 1]);
     this.change(id, ({ ordered: _, puzzle: __, ...entry }) => ({
