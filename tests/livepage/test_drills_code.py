@@ -12,7 +12,7 @@ from livepage.drills import meter
 from livepage.drills.bank import WRITTEN, bank
 from livepage.drills.entry import Drill
 from livepage.drills.kinds.code import cases as code
-from livepage.drills.words import table
+from livepage.drills.words import in_language, table
 from marking import PRELUDE, mistake, name_of, run, run_small
 
 PROGRAMS = yml.read(Path(__file__).parents[1] / "data" / "programs.yml")
@@ -324,6 +324,22 @@ def test_what_becomes_nan_is_told_so() -> None:
         assert report["nudge"] == "nan"
     wrong = run(UPDATE, RIGHT.replace("alpha * l", "l"))
     assert wrong["nudge"] == "codeNudge"
+
+
+VANISHED = [
+    (d, mutant)
+    for d in DRILLS
+    for mutant in d.get("mutants")
+    if "vanish" in in_language(mutant["hint"])
+]
+
+
+@pytest.mark.parametrize(("d", "mutant"), VANISHED, ids=lambda part: "")
+def test_what_a_hint_says_has_vanished_is_0_where_it_is_shown(d, mutant) -> None:
+    report = run(d, source(d.id, {"change": {}, **mutant}))
+    fault = report["slots"].get("error") or report.get("rows") or report["slots"]
+    zero = re.search(r"ZeroDivision|\b0(\.0)?[],]", str(fault))
+    assert zero or "lose their digits" in in_language(mutant["hint"]), fault
 
 
 def test_what_a_run_did_is_not_there_in_the_next() -> None:
