@@ -90,8 +90,8 @@ def play(make: object, case: dict, how: str, beat: object) -> dict:
     dict
         ``fault``, the first one, or None. If the launch ended, also ``outs``, the arrays
         by name, ``benign``, whether threads wrote the same number in no order, ``bytes``
-        moved, ``shared`` bytes, ``double``, the first line that computes in float64, and
-        the ``log`` with the report on its ``loops``.
+        moved, ``shared`` bytes, ``barriers`` that opened, ``double``, the first line
+        that computes in float64, and the ``log`` with the report on its ``loops``.
     """
     mode = "full" if how == "full" else "race"
     options = {"log": how == "log", "beat": beat, "mode": mode, "turns": MOST_TURNS}
@@ -114,6 +114,7 @@ def play(make: object, case: dict, how: str, beat: object) -> dict:
         "benign": "benign" in [note.severity for note in report.notes],
         "bytes": moved_bytes(report, case, kernel.program.parameters),
         "shared": report.shared_bytes,
+        "barriers": report.barriers,
         "double": wide[0]["line"] if wide else None,
         "log": report.log if how == "log" else None,
         "loops": read_loops(kernel, case) if how == "log" and report else None,
@@ -464,6 +465,9 @@ def elements(value: object, index: list) -> list:
 # ---- naming a mistake
 
 
+AFTER = " after barriers "  # of two mistakes with one race, they tell which it is
+
+
 def sign(played: dict, fault: dict | None) -> str:
     """Return the sign of a fault in one case, equal for kernels with the same mistake.
 
@@ -492,6 +496,7 @@ def sign(played: dict, fault: dict | None) -> str:
     if kind.startswith("race"):
         atomic = played.get("atomic")
         kind += " of atomics" if atomic else " of %s" % (fields["threads"],)
+        kind += AFTER + str(played["barriers"])
     return "k%s/%s:%.5f" % (kind, fields.get("how"), number)
 
 
@@ -529,13 +534,19 @@ def same_sign(a: str, b: str) -> bool:
 
 
 def same_kind(a: str, b: str) -> bool:
-    """Say whether two signs are equal, or the same but for the threads and the element.
+    """Say whether two signs are equal, or the same but for the element and the barriers.
 
     That is enough for races, for barriers, and for an index beyond an argument.
     """
     if any([a.startswith(kind) for kind in ("krace", "kbarrier", "kindex of")]):
-        return parts_of(a)[0] == parts_of(b)[0]
+        return without_barriers(parts_of(a)[0]) == without_barriers(parts_of(b)[0])
     return same_sign(a, b)
+
+
+def without_barriers(kind: str) -> str:
+    """Return a kind of sign without the number of barriers."""
+    kind, _, how = kind.partition("/")
+    return kind.partition(AFTER)[0] + "/" + how
 
 
 def parts_of(sign: str) -> tuple:
