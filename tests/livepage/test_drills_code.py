@@ -290,7 +290,9 @@ ADVISED = {  # a line with an error, and the advice that follows it
     "block - m": "listAtOnce",
     "m * [m] * block": "listAtOnce",
     "exp(block)": "listAtOnce",
-    "block + m": "listAtOnce",
+    "block + m": "listPlus",
+    "m + block": "listPlus",
+    "w = []; w = w + exp(m)": "listPlus",  # in a loop, and one number at a time
     "block.max()": "arrayMethod",
     "block.shape[0]": "arrayMethod",
     "block.push(1)": None,
