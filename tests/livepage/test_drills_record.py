@@ -242,6 +242,21 @@ def test_a_drill_that_was_done_may_be_put_in_order_later(browser: MiniRacer) -> 
     }
 
 
+def test_what_was_put_in_order_and_then_written_is_written(browser) -> None:
+    browser.eval("store.pass('a', 0)")
+    set_day(browser, "2025-01-31")
+    browser.eval("store.ordered('a'); store.pass('a', 0)")
+    written = {"stage": 1, "done": "2025-01-31", "due": "2025-02-01"}
+    assert entry(browser, "a") == written
+
+
+def test_what_was_written_today_may_be_put_in_order_as_well(browser) -> None:
+    browser.eval("store.pass('a', 0)")
+    written = entry(browser, "a")
+    browser.eval("store.ordered('a')")
+    assert entry(browser, "a") == written
+
+
 def test_a_clock_that_was_ahead_puts_no_drill_off_for_years(browser) -> None:
     set_day(browser, "2031-05-01")
     browser.eval("store.pass('a', 0)")

@@ -159,8 +159,9 @@ export class PageDrill {
 
   /** Whoever has put the lines in order has not written them yet: that is for tomorrow. */
   passPuzzle(outcome) {
-    const note = make("p", {}, this.word("orderedNow"));
-    this.showVerdict([...tell(this, outcome), note], "right");
+    const isWritten = store.isDoneToday(this.id);
+    const note = isWritten ? [] : [make("p", {}, this.word("orderedNow"))];
+    this.showVerdict([...tell(this, outcome), ...note], "right");
     this.ordering.solved();
     store.ordered(this.id);
     this.openSolution();
