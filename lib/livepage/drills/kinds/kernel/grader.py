@@ -252,7 +252,23 @@ def work_together(played: dict) -> bool:
     The data pass through shared memory, a warp shuffle or an atomic. If a single thread
     gathers everything, the threads do not share the work.
     """
-    return bool(played["shuffles"]) or len(writers_by_reader(played["log"])) > 1
+    log = played["log"]
+    together = played["shuffles"] or meet_in_atomics(log)
+    return bool(together) or len(writers_by_reader(log)) > 1
+
+
+def meet_in_atomics(log: dict) -> bool:
+    """Say whether two threads of a block change one number in global memory by atomics."""
+    for block in log["blocks"]:
+        first = {}
+        for phase in block["phases"]:
+            for thread, kind, array, index, _ in phase["touches"]:
+                local = log["arrays"][array]["space"] != "global"
+                if kind != "a" or local:
+                    continue
+                if first.setdefault((array, index), thread) != thread:
+                    return True
+    return False
 
 
 def gathered(played: dict, case: dict) -> dict | None:
