@@ -82,6 +82,7 @@ class Report:
     loads: dict[str, list[int]]
     stores: dict[str, list[int]]
     shared_bytes: int
+    barriers: int
     exits: list[dict[str, Any]]
     @property
     def transactions(self) -> dict[str, int]: ...

@@ -117,7 +117,7 @@ def advice(kind: str, text: str) -> str:
     if kind == "NameError" and names_math(text):
         return "toImport"
     if kind == "TypeError" and on_list(text):
-        return "listAtOnce"
+        return "listPlus" if is_addition(text) else "listAtOnce"
     if kind == "AttributeError" and of_array(text):
         return "arrayMethod"
     if kind == "IndexError" and text.startswith("list"):
@@ -136,6 +136,14 @@ def on_list(text: str) -> bool:
     """Say whether an error is about arithmetic with a list as if it were a number."""
     named = "list" in text or "sequence" in text
     return named and any([text.startswith(way) for way in ON_LISTS])
+
+
+def is_addition(text: str) -> bool:
+    """Say whether an error is about a list and a plus, in whichever Python.
+
+    Whoever writes it may mean each number of the list, or one more number at its end.
+    """
+    return any([sign in text for sign in ("concatenate", " +", "__add__", "__radd__")])
 
 
 def is_single(text: str) -> bool:
