@@ -52,11 +52,11 @@ load(source, name, names={}) -> Kernel
 Report
     ``faults`` and ``notes``, lists of `Fault`; ``log``; ``loads``, ``stores``: array name
     -> one number per thread; ``transactions`` (32-byte sectors), ``conflicts`` (extra
-    passes at the banks): array name -> number, in full mode; ``shared_bytes``; ``bytes``:
-    array name -> bytes loaded and stored; ``printed``: the lines that a kernel printed,
-    if it is a function and no text (``kernel[grid, block](…)`` prints them); ``exits``:
-    which threads had left the kernel before a barrier. A report is true if it has no
-    fault.
+    passes at the banks): array name -> number, in full mode; ``shared_bytes``;
+    ``barriers``, how often one opened; ``bytes``: array name -> bytes loaded and stored;
+    ``printed``: the lines that a kernel printed, if it is a function and no text
+    (``kernel[grid, block](…)`` prints them); ``exits``: which threads had left the kernel
+    before a barrier. A report is true if it has no fault.
 Fault, a ValueError
     ``kind``, ``line``, ``text``, and where they apply ``threads``, ``block``,
     ``array``, ``index``, ``earlier`` (the line of the first of two accesses) and

@@ -83,6 +83,7 @@ class Report:
     stores: dict[str, list[int]]
     shared_bytes: int
     printed: list[str]
+    barriers: int
     exits: list[dict[str, Any]]
     @property
     def transactions(self) -> dict[str, int]: ...

@@ -26,6 +26,8 @@ class Report:
     shared_bytes : int
     printed : list of str
         The lines that the kernel printed, thread by thread.
+    barriers : int
+        How often a barrier opened, in all blocks together.
     exits : list of dict
         For each block in which threads had left the kernel before a barrier, the first
         such barrier: ``threads``, ``line``, ``block``.
@@ -37,7 +39,7 @@ class Report:
         self.block = list(block)
         self.faults, self.notes = [], []
         self.loads, self.stores = {}, {}
-        self.shared_bytes = 0
+        self.shared_bytes = self.barriers = 0
         self.total = 0  # threads of the launch; set once the size is checked
         self.exits, self.printed = [], []
         self.traffic = Traffic() if full else None
@@ -188,6 +190,8 @@ class Report:
 
     def end_phase(self, line: int | None) -> None:
         """End a phase at the barrier on this line; the last phase ends with None."""
+        if line is not None:
+            self.barriers += 1
         if self.traffic:
             self.traffic.settle()
         if self.logging:

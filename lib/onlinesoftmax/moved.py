@@ -5,9 +5,10 @@ import sys
 import warnings
 from importlib import import_module
 from importlib.machinery import ModuleSpec
-from types import ModuleType
+from types import FrameType, ModuleType
 
 LAB = "compile|counting|counts|devices|lab|reports|sass|timing_cuda|timing_webgpu|trial"
+OURS = ("importlib", "onlinesoftmax")
 
 
 def new_name(old: str) -> str:
@@ -19,12 +20,16 @@ def new_name(old: str) -> str:
 def warn(old: str, new: str) -> None:
     """Warn of an old name, at the line that imports it."""
     frame = sys._getframe()
-    ours = ("importlib", "onlinesoftmax")
-    while frame.f_back and frame.f_globals["__name__"].partition(".")[0] in ours:
+    while frame.f_back and module_of(frame).partition(".")[0] in OURS:
         frame = frame.f_back
     message = f"{old} is called {new} now; the old name goes with onlinesoftmax 1.0"
-    where = frame.f_code.co_filename, frame.f_lineno, frame.f_globals["__name__"]
+    where = frame.f_code.co_filename, frame.f_lineno, module_of(frame)
     warnings.warn_explicit(message, DeprecationWarning, *where)
+
+
+def module_of(frame: FrameType) -> str:
+    """Return the module of a frame; what ``exec`` runs may have none."""
+    return frame.f_globals.get("__name__") or "<string>"
 
 
 class Moved(ModuleType):

@@ -731,6 +731,15 @@ def test_dynamic_shared_memory_has_the_size_of_the_launch() -> None:
     assert run(ready, 1, 4, x, shared=50000).faults[0].kind == "shared"
 
 
+def test_barriers_are_counted_in_all_blocks() -> None:
+    def waits(x):
+        for _ in range(3):
+            cuda.syncthreads()
+        x[cuda.grid(1)] = 1.0
+
+    assert run(waits, 2, 4, [0.0] * 8).barriers == 2 * 3
+
+
 def test_two_dynamic_arrays_are_one_memory() -> None:
     body = """a = cuda.shared.array(0, float32)
 b = cuda.shared.array(0, float32)

@@ -26,7 +26,7 @@ ELSEWHERE = {
 }
 
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w.]*\d)", re.I)
-UNSEEN = "script, style, template, .os-drill-solution, .os-drill-points, annotation"
+UNSEEN = "script, style, template, .os-drill-solution, annotation"
 SPOKEN = ("alt", "aria-label", "aria-valuetext", "title")
 
 

@@ -255,6 +255,19 @@ def test_what_was_not_known_comes_once_more_in_the_same_sitting(dated) -> None:
     assert due(page) == ["rescale-hard", "update"]
 
 
+def test_what_was_known_does_not_come_again_for_what_was_tried_after(dated) -> None:
+    page = dated(record(rescale_hard=0))
+    section = card(page, "rescale-hard")
+    answer(page, bank()["rescale-hard"])
+    section.get_by_label("Your answer").fill("1")
+    page.keyboard.press("Enter")
+    expect(section).to_have_attribute("data-state", "wrong")
+    answer(page, bank()["rescale-hard"])
+    section.get_by_role("button", name="Show me").click()
+    expect(page.locator(".os-deck-again").get_by_role("button")).to_have_count(0)
+    expect(facts(page, "rescale-hard")).to_contain_text("back on 2 Feb")
+
+
 def test_own_words_come_once_more_blank_and_stay(dated) -> None:
     page = dated(record(what_to_carry=0))
     section = card(page, "what-to-carry")

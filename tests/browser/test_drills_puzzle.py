@@ -202,15 +202,15 @@ def test_each_move_is_announced_and_the_focus_stays(reader: Page) -> None:
 # ---- with a mouse, with a finger
 
 
-def drag(page: Page, what: Locator, to: Callable[[], dict]) -> None:
-    """Drag a line to the lower edge of a box."""
+def drag(page: Page, what: Locator, *boxes: Callable[[], dict]) -> None:
+    """Drag a line to the lower edge of a box, or of several in turn."""
     what.scroll_into_view_if_needed()
     box = what.locator(".os-puzzle-line").bounding_box()
     page.mouse.move(box["x"] + 30, box["y"] + box["height"] / 2)
     page.mouse.down()
     page.mouse.move(box["x"] + 40, box["y"] + box["height"] / 2 - 10)
-    end = to()
-    page.mouse.move(box["x"] + 40, end["y"] + end["height"] - 2, steps=8)
+    for end in (each() for each in boxes):
+        page.mouse.move(box["x"] + 40, end["y"] + end["height"] - 2, steps=8)
     page.mouse.up()
 
 
@@ -247,25 +247,15 @@ def test_a_line_that_is_dragged_replaces_the_other_one_of_two(reader: Page) -> N
     its = puzzle_of(SMALL)
     section = start(reader)
     wrong, right = len(its.pieces), its.wrong[0].place
-    there = f"It replaces: {its.text(its.pieces[right]).strip()}"
+    replaced = f"It replaces: {its.text(its.pieces[right]).strip()}"
     for number in (right, wrong):
         drag(reader, piece(section, number), end_of_program(section))
-    expect(announced(section)).to_contain_text(there)
+    expect(announced(section)).to_contain_text(replaced)
     assert rows(section)[-1] == its.wrong[0].text.strip()
     drag(reader, piece(section, right), end_of_program(section))
     before = rows(section)
-    there = section.locator(".os-puzzle-program").bounding_box
-    away = section.locator(".os-puzzle-pool").bounding_box
-    what = piece(section, wrong).locator(".os-puzzle-line")
-    what.scroll_into_view_if_needed()
-    box = what.bounding_box()
-    x, y = box["x"] + 30, box["y"] + box["height"] / 2
-    reader.mouse.move(x, y)
-    reader.mouse.down()
-    for end in (there, away):
-        at = end()
-        reader.mouse.move(x, at["y"] + at["height"] - 2, steps=8)
-    reader.mouse.up()
+    pool = section.locator(".os-puzzle-pool")
+    drag(reader, piece(section, wrong), end_of_program(section), pool.bounding_box)
     expect(announced(section)).to_have_text("Put down: below the program, not in it")
     assert rows(section) == before, "the right one is there again"
 

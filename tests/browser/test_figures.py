@@ -33,6 +33,8 @@ from .conftest import rest
 pytestmark = pytest.mark.browser
 
 ids = pytest.mark.parametrize("id", registry.ids())
+# How every figure is laid out: only a change of the figures can change it.
+looks = pytest.mark.slow
 asking = pytest.mark.parametrize(
     "id", [id for id in registry.ids() if registry.spec(id).prediction]
 )
@@ -690,6 +692,7 @@ def test_what_is_being_typed_stays_while_the_figure_goes_on(visit, id) -> None:
         assert field.input_value() == shown
 
 
+@looks
 @ids
 def test_a_table_sets_words_left_and_keeps_its_names_in_sight(visit, id) -> None:
     """On a phone the first column and the head stay, however far it is scrolled."""
@@ -848,6 +851,7 @@ def send(session, kind: str, points: list[tuple[float, float]]) -> None:
 # ---- sizes, print, no scripts ----
 
 
+@looks
 @ids
 def test_a_phone_shows_all_of_it(visit, id) -> None:
     page = visit(id, width=390, has_touch=True, is_mobile=True)
@@ -862,6 +866,7 @@ def test_a_phone_shows_all_of_it(visit, id) -> None:
         all_is_in_sight(page, id, width)
 
 
+@looks
 @ids
 def test_spanish_fits_on_a_phone_as_well(visit, id) -> None:
     page = visit(f"{id}-es", width=390)
@@ -885,6 +890,7 @@ def all_is_in_sight(page: Page, id: str, width: int) -> None:
         assert not small or width < 390
 
 
+@looks
 @ids
 def test_names_and_numbers_are_clear_of_each_other(visit, id) -> None:
     """Wherever the controls may stand, in both languages, wide and narrow: no text runs
@@ -997,6 +1003,7 @@ CROWDED = """(languages) => {
 }"""
 
 
+@looks
 @ids
 def test_a_figure_looks_the_same_beside_all_others(visit, id) -> None:
     """No other figure's style reaches what it draws."""

@@ -83,3 +83,12 @@ def test_c_is_hidden_until_the_reader_has_predicted(visit) -> None:  # noqa: F81
     assert shown(page) == (0, "")
     skip(page)
     assert not [part for part in parts.all() if not part.is_visible()]
+
+
+def test_a_menu_of_numbers_is_set_as_code(visit) -> None:  # noqa: F811
+    """The style of its kind of control counts, not the one of all menus."""
+    page = visit("fragments")
+    menu = page.locator("[data-control=number] select")
+    font = menu.evaluate("e => getComputedStyle(e).fontFamily")
+    code = page.evaluate("getComputedStyle(document.body).getPropertyValue('--mono')")
+    assert font.split(",")[0] == code.split(",")[0].strip()

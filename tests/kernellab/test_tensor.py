@@ -151,10 +151,9 @@ def test_a_stored_verdict_is_that_of_a_run(needed: bool) -> None:
 
 
 @pytest.mark.parametrize("rows", [1, 100, 200])
-def test_what_is_not_needed_is_not_needed_for_other_sizes(rows, monkeypatch) -> None:
+def test_what_is_not_needed_is_not_needed_for_other_sizes(rows) -> None:
     """One tile, two and four, with ragged ends."""
-    changes = barriers.changes()
-    monkeypatch.setitem(faults.CASES, barriers.NAME, partial(faults.attention, rows))
-    for row, change in zip(PLANTED, changes, strict=True):
+    text = barriers.text()._replace(case=partial(faults.attention, rows))
+    for row, change in zip(PLANTED, barriers.changes(), strict=True):
         if not row["needed"]:
-            assert faults.examined(change.name, change.ptx).conflicts == set()
+            assert faults.examined(text, change.ptx).conflicts == set()

@@ -12,7 +12,7 @@ from livepage.drills import meter
 from livepage.drills.bank import WRITTEN, bank
 from livepage.drills.entry import Drill
 from livepage.drills.kinds.code import cases as code
-from livepage.drills.words import table
+from livepage.drills.words import in_language, table
 from marking import PRELUDE, mistake, name_of, run, run_small
 
 PROGRAMS = yml.read(Path(__file__).parents[1] / "data" / "programs.yml")
@@ -290,7 +290,9 @@ ADVISED = {  # a line with an error, and the advice that follows it
     "block - m": "listAtOnce",
     "m * [m] * block": "listAtOnce",
     "exp(block)": "listAtOnce",
-    "block + m": "listAtOnce",
+    "block + m": "listPlus",
+    "m + block": "listPlus",
+    "w = []; w = w + exp(m)": "listPlus",  # in a loop, and one number at a time
     "block.max()": "arrayMethod",
     "block.shape[0]": "arrayMethod",
     "block.push(1)": None,
@@ -324,6 +326,22 @@ def test_what_becomes_nan_is_told_so() -> None:
         assert report["nudge"] == "nan"
     wrong = run(UPDATE, RIGHT.replace("alpha * l", "l"))
     assert wrong["nudge"] == "codeNudge"
+
+
+VANISHED = [
+    (d, mutant)
+    for d in DRILLS
+    for mutant in d.get("mutants")
+    if "vanish" in in_language(mutant["hint"])
+]
+
+
+@pytest.mark.parametrize(("d", "mutant"), VANISHED, ids=lambda part: "")
+def test_what_a_hint_says_has_vanished_is_0_where_it_is_shown(d, mutant) -> None:
+    report = run(d, source(d.id, {"change": {}, **mutant}))
+    fault = report["slots"].get("error") or report.get("rows") or report["slots"]
+    zero = re.search(r"ZeroDivision|\b0(\.0)?[],]", str(fault))
+    assert zero or "lose their digits" in in_language(mutant["hint"]), fault
 
 
 def test_what_a_run_did_is_not_there_in_the_next() -> None:

@@ -70,6 +70,15 @@ def scored(report: dict[str, Any], name: str) -> dict[str, Any]:
     return rows[f"score{name}"]
 
 
+def test_threads_that_write_the_same_number_are_on_the_card() -> None:
+    said = {row[0]: row[1] for row in run(DRILL.get("code"))["score"]["rows"]}
+    assert said["scoreRaces"] == "scoreNoRace"
+    d = bank()["tiled-attention"]  # a thread without a row takes the last one
+    clamped = d.get("code").replace("BR + t\n", "BR + t\n    i = min(i, n - 1)\n")
+    said = {row[0]: row[1] for row in run(clamped, d)["score"]["rows"]}
+    assert said["scoreRaces"] == "scoreSame"
+
+
 def test_bytes_are_counted_as_the_kernel_moves_them() -> None:
     twice = DRILL.get("code").replace("tile[t] = x[i]", "tile[t] = max(x[i], x[i])")
     assert scored(run(twice), "Bytes")["bytes"] == 6 * 4 * (2 + 1)

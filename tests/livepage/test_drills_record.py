@@ -203,6 +203,18 @@ def test_misses_and_solutions_start_over(browser: MiniRacer) -> None:
     assert entry(browser, "b") == {"stage": 0, "done": None, "due": "2025-02-01"}
 
 
+def test_wrong_answers_after_a_pass_do_not_start_over(browser: MiniRacer) -> None:
+    browser.eval("store.pass('a', 0)")
+    set_day(browser, "2025-01-31")
+    browser.eval("store.pass('a', 0)")
+    known = entry(browser, "a")
+    browser.eval("store.pass('a', 2)")
+    assert entry(browser, "a") == known
+    set_day(browser, "2025-02-01")  # it is not due yet, and was forgotten since
+    browser.eval("store.pass('a', 2)")
+    assert entry(browser, "a")["due"] == "2025-02-02"
+
+
 def test_lines_put_in_order_come_back_tomorrow_to_be_written(browser) -> None:
     browser.eval("store.keep('a', 'puzzle', {order: '- 0 -'})")
     browser.eval("store.ordered('a')")
@@ -228,6 +240,21 @@ def test_a_drill_that_was_done_may_be_put_in_order_later(browser: MiniRacer) -> 
         "due": "2025-02-01",
         "ordered": "2025-01-31",
     }
+
+
+def test_what_was_put_in_order_and_then_written_is_written(browser) -> None:
+    browser.eval("store.pass('a', 0)")
+    set_day(browser, "2025-01-31")
+    browser.eval("store.ordered('a'); store.pass('a', 0)")
+    written = {"stage": 1, "done": "2025-01-31", "due": "2025-02-01"}
+    assert entry(browser, "a") == written
+
+
+def test_what_was_written_today_may_be_put_in_order_as_well(browser) -> None:
+    browser.eval("store.pass('a', 0)")
+    written = entry(browser, "a")
+    browser.eval("store.ordered('a')")
+    assert entry(browser, "a") == written
 
 
 def test_a_clock_that_was_ahead_puts_no_drill_off_for_years(browser) -> None:

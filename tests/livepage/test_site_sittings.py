@@ -161,10 +161,10 @@ def test_a_title_has_no_label():
 
 def test_a_sitting_that_may_be_left_out_says_so():
     left_out = Stretch("a", "A", "a", 10, 2, ("d",), True, optional=True)
-    whole, part = sittings([left_out]), sittings([left_out, page(1)[0]])
+    [whole], parts = sittings([left_out]), sittings([left_out, page(1)[0]])
     words = table("site", "en")
-    assert site.about(whole[0], words) == "optional, about 10 min"
-    assert [one.optional for one in part][-1] is False
+    assert site.about(whole, words) == "optional, about 10 min"
+    assert not parts[-1].optional
 
 
 # On the page -------------------------------------------------------------------

@@ -116,6 +116,12 @@ def test_an_old_name_warns_in_the_file_that_uses_it(
     assert f"{script}:2: DeprecationWarning: {warning}" in done.stderr
 
 
+def test_code_without_a_module_imports_an_old_name() -> None:
+    """As exec runs it: nothing says in which module it stands."""
+    loaded = loaded_by("exec('import onlinesoftmax.gpu', {})")
+    assert "tiledattention.gpu" in loaded
+
+
 @pytest.mark.parametrize(
     ("code", "said"),
     [

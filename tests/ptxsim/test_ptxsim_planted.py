@@ -18,28 +18,22 @@ from ptxsim.access import Access
 from tests.ptxsim.happens_before import Log
 from tools.common import records
 from tools.faults import ptx as planted
+from triton_ptx import TEXTS
 
 # How many changes of a kind are planted in each text.
 TAKEN = {"barrier removed": 4, "commit removed": 2, "release removed": 3}
-# Of these kernels another text is listed. The size of a tile changes what is ordered and
-# when, but not how an address is checked.
-SAME_KERNEL = {
-    "attention-64-fp16",
-    "attention-64-fp16-2-stages",
-    "attention-causal-64-fp16",
-    "attention-128-fp16",
-    "matmul-fp16-2-stages",
-    "matmul-tf32",
-}
+# The first text of each kernel. The others differ in what is ordered and when, but not in
+# how an address is checked.
+FIRST = {TEXTS[x]["kernel"]: x for x in reversed(planted.CASES)}.values()
 ORDER = {"barrier removed", "commit removed", "wait removed", "wait for one group less"}
 TABLE = records.load(planted.FILE)
 
 
-def some(name: str) -> list[planted.Change]:
+def some(text: planted.Text) -> list[planted.Change]:
     """Return some changes of each kind, spread over the text."""
     found = []
-    for what, group in groupby(planted.changes(name), lambda change: change.what):
-        if name in SAME_KERNEL and what not in ORDER:
+    for what, group in groupby(planted.changes(text), lambda change: change.what):
+        if text.name not in FIRST and what not in ORDER:
             continue
         own = list(group)
         step = -(-len(own) // TAKEN.get(what, 1))
@@ -47,10 +41,10 @@ def some(name: str) -> list[planted.Change]:
     return found
 
 
-@pytest.mark.parametrize("name", planted.CASES)
-def test_verdicts_are_those_of_a_check_of_all_pairs(name: str) -> None:
-    chosen = some(name)
-    rows, wrong = planted.plant(name, chosen.__contains__)
+@pytest.mark.parametrize("text", planted.TEXTS, ids=planted.CASES)
+def test_verdicts_are_those_of_a_check_of_all_pairs(text: planted.Text) -> None:
+    chosen = some(text)
+    rows, wrong = planted.plant(text, chosen.__contains__)
     assert wrong == []
     assert sum(row[2] for row in rows) == len(chosen)
 
@@ -69,9 +63,9 @@ def test_the_table_says_where_it_comes_from() -> None:
 
 def test_the_table_has_every_change_and_all_that_count_are_found() -> None:
     places = Counter(
-        (change.name, change.what)
-        for name in planted.CASES
-        for change in planted.changes(name)
+        (text.name, change.what)
+        for text in planted.TEXTS
+        for change in planted.changes(text)
     )
     rows = [dict(zip(TABLE["columns"], row, strict=True)) for row in TABLE["rows"]]
     assert {(x["text"], x["change"]): x["planted"] for x in rows} == places
@@ -86,11 +80,11 @@ def test_the_table_has_every_change_and_all_that_count_are_found() -> None:
 
 
 def first(name: str, what: str, which: int = 0) -> planted.Change:
-    return [x for x in planted.changes(name) if x.what == what][which]
+    return [x for x in planted.changes(planted.archived(name)) if x.what == what][which]
 
 
 def complaints(change: planted.Change) -> list[str]:
-    return planted.plant(change.name, change.__eq__)[1]
+    return planted.plant(change.text, change.__eq__)[1]
 
 
 def test_a_fault_that_is_not_found_is_a_complaint(monkeypatch) -> None:

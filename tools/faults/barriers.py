@@ -16,7 +16,6 @@ from functools import cache, partial
 from typing import Any
 
 import ptxsim
-from tests import triton_ptx
 from tests.ptxsim.happens_before import Conflict
 from tools.common.options import parse, report
 from tools.faults import ptx as faults
@@ -35,19 +34,13 @@ Row = dict[str, Any]
 
 
 @cache
-def text() -> str:
-    """Return the PTX, after telling the machinery of the archive how to launch it."""
+def text() -> faults.Text:
+    """Return the kernel as it was compiled, with a launch of some rows."""
     kernel = shown(json.loads(tensor.STORED.read_text("utf-8")))
-    triton_ptx.PTX[NAME] = tensor.SHOWN.read_text("utf-8")
-    triton_ptx.TEXTS[NAME] = {
-        "constexprs": dict(
-            zip("DMN", (kernel[x] for x in ("d", "block_q", "block_k")))
-        ),
-        "num_warps": kernel["warps"],
-        "shared": kernel["shared"],
-    }
-    faults.CASES[NAME] = partial(faults.attention, ROWS)
-    return triton_ptx.PTX[NAME]
+    sizes = dict(zip("DMN", (kernel[x] for x in ("d", "block_q", "block_k"))))
+    compiled = sizes, kernel["warps"], kernel["shared"]
+    ptx = tensor.SHOWN.read_text("utf-8")
+    return faults.Text(NAME, ptx, *compiled, partial(faults.attention, ROWS))
 
 
 def shown(stored: dict[str, Any]) -> Row:
@@ -62,14 +55,13 @@ def shown(stored: dict[str, Any]) -> Row:
 
 def changes() -> list[faults.Change]:
     """Return what is planted."""
-    text()
-    return [one for one in faults.changes(NAME) if one.what in KINDS]
+    return [one for one in faults.changes(text()) if one.what in KINDS]
 
 
 @cache
 def original() -> faults.Verdict:
     """Return what the check of all pairs says of the text as it is."""
-    return faults.examined(NAME, text())
+    return faults.examined(text(), text().ptx)
 
 
 @cache
@@ -81,7 +73,7 @@ def source_lines() -> dict[int, int]:
         one = machine.program.instructions[number]
         lines[one.line] = one.source[1] if one.source else 0
 
-    faults.launched(NAME, text(), note)
+    faults.launched(text(), text().ptx, note)
     return lines
 
 
@@ -94,14 +86,14 @@ def planted() -> list[Row]:
 
 def verdict(change: faults.Change) -> Row:
     """Return what a change does to a run, by ptxsim and by the check of all pairs."""
-    found = faults.examined(NAME, change.ptx)
+    found = faults.examined(change.text, change.ptx)
     fault = agreed(change, found.conflicts)
     kind, how = KINDS[change.what]
-    first, last = tensor.loop_of(text())
+    first, last = tensor.loop_of(text().ptx)
     line = source_lines()[change.line]
     return {
         "ptx_line": change.line,
-        "text": text().splitlines()[change.line - 1].strip(),
+        "text": text().ptx.splitlines()[change.line - 1].strip(),
         "kind": kind,
         "change": how,
         "source_line": line,
@@ -120,7 +112,7 @@ def agreed(change: faults.Change, conflicts: set[Conflict]) -> ptxsim.Fault | No
     fault = None
     for how in reversed(faults.RECORDS):
         with faults.recorded(how):
-            fault = faults.raised(NAME, change.ptx)
+            fault = faults.raised(change.text, change.ptx)
         if said := faults.complaint(conflicts, fault):
             raise ValueError(f"{change} ({how}): {said}")
     return fault

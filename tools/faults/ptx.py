@@ -62,6 +62,17 @@ class Case(NamedTuple):
     changed: list[int] = []
 
 
+class Text(NamedTuple):
+    """A compiled kernel, what it was compiled for, and how to make a launch of it."""
+
+    name: str
+    ptx: str
+    sizes: dict[str, int]
+    warps: int
+    shared: int  # bytes
+    case: Callable[[dict[str, int]], Case]
+
+
 def draw(*shape: int, dtype: str = "f2") -> np.ndarray:
     return np.random.default_rng(shape).standard_normal(shape).astype(dtype)
 
@@ -118,6 +129,16 @@ CASES: dict[str, Callable[[dict[str, int]], Case]] = {
 }
 
 
+def archived(name: str) -> Text:
+    """Return a text of the archive."""
+    entry = triton_ptx.TEXTS[name]
+    compiled = entry["constexprs"], entry["num_warps"], entry["shared"]
+    return Text(name, triton_ptx.PTX[name], *compiled, CASES[name])
+
+
+TEXTS = tuple(map(archived, CASES))
+
+
 # ---- changes ----
 
 BARRIER, COMMIT = r"bar\.sync\s+0;", r"cp\.async\.commit_group;"
@@ -168,23 +189,23 @@ CHANGES: dict[str, tuple[str, Make]] = {
 class Change(NamedTuple):
     """A change at one place of a text."""
 
-    name: str  # of the text
+    text: Text
     what: str
     line: int
     ptx: str
 
     def __str__(self) -> str:
-        return f"{self.name}, line {self.line}: {self.what}"
+        return f"{self.text.name}, line {self.line}: {self.what}"
 
 
-def changes(name: str) -> Iterator[Change]:
+def changes(text: Text) -> Iterator[Change]:
     """Yield every change of a text."""
-    ptx, shared = triton_ptx.PTX[name], triton_ptx.TEXTS[name]["shared"]
+    ptx = text.ptx
     for what, (pattern, make) in CHANGES.items():
         for place in re.finditer(pattern, ptx):
             line = ptx.count("\n", 0, place.start()) + 1
-            new = ptx[: place.start()] + make(place, shared) + ptx[place.end() :]
-            yield Change(name, what, line, new)
+            new = ptx[: place.start()] + make(place, text.shared) + ptx[place.end() :]
+            yield Change(text, what, line, new)
 
 
 # ---- what is said of them ----
@@ -198,24 +219,25 @@ class Verdict(NamedTuple):
     left: list[bytes]
 
 
-def launched(name: str, ptx: str, step: Any, **options: Any) -> Case:
+def launched(text: Text, ptx: str, step: Any, **options: Any) -> Case:
     """Run a text, or what a change makes of it; return the case with its arrays."""
-    case = CASES[name](triton_ptx.TEXTS[name]["constexprs"])
-    triton_ptx.run(
-        name, case.grid, *case.arguments, edit=lambda _: ptx, outputs=case.outputs,
+    case = text.case(text.sizes)
+    ptxsim.run(
+        ptx, case.grid, [*case.arguments, *triton_ptx.SCRATCH],
+        threads=32 * text.warps, dynamic=text.shared, outputs=case.outputs,
         changed=case.changed, limit=LIMIT, step=step, **options,
     )  # fmt: skip
     return case
 
 
-def examined(name: str, ptx: str) -> Verdict:
+def examined(text: Text, ptx: str) -> Verdict:
     """Look at every pair of accesses of a run."""
-    case = CASES[name](triton_ptx.TEXTS[name]["constexprs"])
+    case = text.case(text.sizes)
     args = [*case.arguments, *triton_ptx.SCRATCH]
-    log = Log(args, case.outputs, case.changed, triton_ptx.TEXTS[name]["shared"])
+    log = Log(args, case.outputs, case.changed, text.shared)
     left, stopped = [], set()
     try:
-        case = launched(name, ptx, log, check=False)
+        case = launched(text, ptx, log, check=False)
         left = [case.arguments[i].tobytes() for i in (*case.outputs, *case.changed)]
     except ptxsim.Fault as fault:  # it never ends, say
         stopped.add(Conflict(fault.kind, fault.line))
@@ -232,11 +254,11 @@ def recorded(how: str) -> Iterator[None]:
         launch.synchronizes = RECORDS["as launched"]
 
 
-def raised(name: str, ptx: str) -> ptxsim.Fault | None:
+def raised(text: Text, ptx: str) -> ptxsim.Fault | None:
     """Return the fault that ptxsim raises."""
     try:
         # With a step, as the oracle has, so that the text is translated once for both.
-        launched(name, ptx, lambda machine, number, act: None)
+        launched(text, ptx, lambda machine, number, act: None)
     except ptxsim.Fault as fault:
         return fault
     return None
@@ -256,11 +278,11 @@ def judge(change: Change, original: Verdict) -> tuple[str, list[str]]:
     """Plant a change; return the column it counts for, and what ptxsim says wrongly."""
     if change.line not in original.executed:
         return "not executed", []
-    verdict = examined(change.name, change.ptx)
+    verdict = examined(change.text, change.ptx)
     wrong = []
     for how in RECORDS:
         with recorded(how):
-            fault = raised(change.name, change.ptx)
+            fault = raised(change.text, change.ptx)
         if said := complaint(verdict.conflicts, fault):
             wrong.append(f"{change} ({how}): {said}")
     if verdict.conflicts:
@@ -269,19 +291,18 @@ def judge(change: Change, original: Verdict) -> tuple[str, list[str]]:
 
 
 def plant(
-    name: str, wanted: Callable[[Change], bool] = lambda change: True
+    text: Text, wanted: Callable[[Change], bool] = lambda change: True
 ) -> tuple[list[list[Any]], list[str]]:
     """Plant changes of a text; return the rows of the table, and what is wrong."""
-    ptx = triton_ptx.PTX[name]
-    original, rows, wrong = examined(name, ptx), {}, []
+    original, rows, wrong = examined(text, text.ptx), {}, []
     for how in RECORDS:
         with recorded(how):
-            if said := complaint(original.conflicts, raised(name, ptx)):
-                wrong.append(f"{name} ({how}): {said}")
+            if said := complaint(original.conflicts, raised(text, text.ptx)):
+                wrong.append(f"{text.name} ({how}): {said}")
     if original.conflicts:
-        wrong.append(f"{name} is wrong before anything is planted")
+        wrong.append(f"{text.name} is wrong before anything is planted")
     lines: dict[str, list[int]] = defaultdict(list)
-    for change in filter(wanted, changes(name)):
+    for change in filter(wanted, changes(text)):
         column, said = judge(change, original)
         row = rows.setdefault(change.what, Counter())
         row.update([column, *["found"] * (column == "counts" and not said)])
@@ -289,7 +310,7 @@ def plant(
         wrong += said
     return [
         [
-            name, what, row.total() - row["found"], *(row[x] for x in PLANTED),
+            text.name, what, row.total() - row["found"], *(row[x] for x in PLANTED),
             lines[what],
         ]
         for what, row in rows.items()
@@ -322,8 +343,9 @@ def main() -> int:
     if unknown := [name for name in asked.texts if name not in CASES]:
         parser.error(f"no text {', '.join(unknown)}: {list(CASES)}")
     start, rows, wrong = time.perf_counter(), [], []
+    chosen = [archived(name) for name in asked.texts] or TEXTS
     with ProcessPoolExecutor(2) as pool:
-        for own, said in pool.map(plant, asked.texts or CASES):
+        for own, said in pool.map(plant, chosen):
             for row in own:
                 print(*row, sep=" | ", flush=True)
             rows += own

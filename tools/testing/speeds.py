@@ -3,8 +3,9 @@
 `tests/durations.json` lists the tests that take half a second or longer. The quick run
 takes every test that is not listed, the quickest listed test of each file if that takes
 two seconds at most, and every test of a file whose sources have changed since the last
-full run that was green. The durations are of the tests' bodies: a test whose fixture takes
-long is marked `slow`, and left out like those that are listed.
+full run that was green. The durations are of the tests' bodies. A test is marked `slow`,
+and left out like those that are listed, if its fixture takes long, or if it tries every
+figure for what only a change of the figures can change.
 """
 
 import gc

@@ -19,6 +19,7 @@ from livepage.drills.words import word
 SLACK = 1e-9  # relative error of computing in floats
 NEARLY = 1e-2  # relative error of rounding intermediate results
 SHORT = 5e-2  # the farthest that a rounded answer may be off
+ROUGH = 1e-1  # the same where the exact answer is wanted, or a whole number
 WORTH_ROUNDING = 1000  # nobody rounds a smaller count
 # How people shorten a number. Nobody truncates to a single digit.
 ROUNDINGS = [decimal.ROUND_HALF_UP, decimal.ROUND_HALF_EVEN, decimal.ROUND_DOWN]
@@ -76,8 +77,8 @@ def goal(value: float, rule: Rule) -> dict[str, Any]:
         ``unsafe``, the end of the range on the wrong side of a limit; ``counted``,
         whether the answer is a count. If the value is not finite, only ``value``.
 
-        Of digits, each number that is nearer than a close one is close as well. So one
-        digit is rarely enough: 0.5 is far from 0.475.
+        Where digits are asked for, every number that is nearer than a close number is
+        close as well. So one digit is rarely enough: 0.5 is far from 0.475, and 20 from 16.
     """
     if not math.isfinite(value):
         return {"value": str(float(value))}
@@ -88,7 +89,9 @@ def goal(value: float, rule: Rule) -> dict[str, Any]:
     if rule.kind == "digits":
         two = [abs(value - number) for number in rounded if _has_two_digits(number)]
         nearly = short = max([nearly, *(gap for gap in two if gap <= short)])
-        rounded = [number for number in rounded if abs(value - number) <= short]
+    far = short if rule.kind == "digits" else ROUGH * abs(value)
+    if rule.kind != "decimals":
+        rounded = [number for number in rounded if abs(value - number) <= far]
     result = {
         "value": float(value),
         "low": low - slack,

@@ -117,7 +117,7 @@ def advice(kind: str, text: str) -> str:
     if kind == "NameError" and names_math(text):
         return "toImport"
     if kind == "TypeError" and on_list(text):
-        return "listAtOnce"
+        return "listPlus" if is_addition(text) else "listAtOnce"
     if kind == "AttributeError" and of_array(text):
         return "arrayMethod"
     if kind == "IndexError" and text.startswith("list"):
@@ -127,18 +127,7 @@ def advice(kind: str, text: str) -> str:
 
 def of_array(text: str) -> bool:
     """Say whether an error is about a list that should have what NumPy's arrays have."""
-    names = (
-        "max",
-        "min",
-        "sum",
-        "mean",
-        "shape",
-        "size",
-        "tolist",
-        "astype",
-        "dot",
-        "T",
-    )
+    names = "max min sum mean shape size tolist astype dot T".split()
     ends = ["attribute '" + name + "'" for name in names]
     return text.startswith("'list' object") and any([end in text for end in ends])
 
@@ -149,11 +138,19 @@ def on_list(text: str) -> bool:
     return named and any([text.startswith(way) for way in ON_LISTS])
 
 
+def is_addition(text: str) -> bool:
+    """Say whether an error is about a list and a plus, in whichever Python.
+
+    Whoever writes it may mean each number of the list, or one more number at its end.
+    """
+    return any([sign in text for sign in ("concatenate", " +", "__add__", "__radd__")])
+
+
 def is_single(text: str) -> bool:
     """Say whether an error means a number where several were expected."""
     kinds = ("int", "float")
-    named = [k for k in kinds if k + "' object" in text or "iterable " + k in text]
-    return "iterable" in text and len(named) > 0
+    named = any([k + "' object" in text or "iterable " + k in text for k in kinds])
+    return "iterable" in text and named
 
 
 def names_math(text: str) -> bool:

@@ -31,6 +31,7 @@ export class PageDrill {
     this.own = section.querySelector(".os-drill-own");
     this.handler = FORMS[this.data.form];
     this.misses = 0;
+    this.knownOn = null; // the day of the last pass without a miss
     this.released = 0;
     this.busy = false;
     this.helps = [
@@ -63,6 +64,11 @@ export class PageDrill {
     if (this.helps.length === 0) actions.querySelector('[data-do="hint"]').remove();
     this.drawStatus();
     document.addEventListener("os-drills-changed", () => this.drawStatus());
+  }
+
+  /** Whether the reader has given the answer today at once; later misses do not count. */
+  get isKnown() {
+    return this.knownOn === today();
   }
 
   /** The puzzle, while it stands in the editor's place. */
@@ -145,15 +151,17 @@ export class PageDrill {
     this.showVerdict(tell(this, outcome), "right");
     this.markCells(outcome);
     store.pass(this.id, this.misses);
-    if (this.misses) this.forgotten();
+    if (this.misses && !this.isKnown) this.forgotten();
+    if (!this.misses) this.knownOn = today();
     this.misses = 0;
     return this.openSolution();
   }
 
   /** Whoever has put the lines in order has not written them yet: that is for tomorrow. */
   passPuzzle(outcome) {
-    const note = make("p", {}, this.word("orderedNow"));
-    this.showVerdict([...tell(this, outcome), note], "right");
+    const isWritten = store.isDoneToday(this.id);
+    const note = isWritten ? [] : [make("p", {}, this.word("orderedNow"))];
+    this.showVerdict([...tell(this, outcome), ...note], "right");
     this.ordering.solved();
     store.ordered(this.id);
     this.openSolution();
@@ -229,11 +237,12 @@ export class PageDrill {
   }
 
   show() {
+    this.openSolution();
+    this.solution.querySelector("summary").focus();
+    if (this.isKnown) return;
     store.shown(this.id);
     this.forgotten();
     this.misses += 1; // who has seen the solution has not found the answer alone
-    this.openSolution();
-    this.solution.querySelector("summary").focus();
     this.announce(`${this.word("shown")} ${this.word("tomorrow")}`);
   }
 
@@ -269,14 +278,14 @@ export class PageDrill {
     if (!this.read().trim()) return this.compare("");
     store.pass(this.id, this.misses);
     this.misses = 0;
-    return this.showVerdict([make("p", {}, this.word("allHad"))], "right");
+    return this.showVerdict([make("p", {}, this.word("ownAll"))], "right");
   }
 
   hadLess() {
     store.shown(this.id);
     this.misses = 1;
     this.forgotten();
-    const said = [this.word("lessHad"), " ", this.word("tomorrow")];
+    const said = [this.word("ownLess"), " ", this.word("tomorrow")];
     this.showVerdict([make("p", {}, ...said)], "");
   }
 

@@ -122,11 +122,14 @@ export const store = {
     }
   },
 
-  /** A pass moves a due drill one interval on; a pass with misses starts over. */
+  /**
+   * A pass moves a due drill one interval on; a pass with misses starts over. A second pass
+   * on the same day changes nothing: wrong answers after the first were tried on purpose.
+   */
   pass(id, misses) {
-    const { done, due, stage: before } = this.get(id);
-    const early = done && due > today();
-    if (early && misses === 0) return;
+    const { done, due, ordered, stage: before } = this.get(id);
+    const early = done && !ordered && due > today();
+    if (early && (misses === 0 || this.isDoneToday(id))) return;
     const stage = misses > 0 ? 1 : Math.min(before + 1, INTERVALS.length);
     const next = daysFrom(today(), INTERVALS[stage - 1]);
     this.change(id, ({ ordered: _, puzzle: __, ...entry }) => ({
@@ -137,14 +140,24 @@ export const store = {
     }));
   },
 
+  /** Whether a drill was passed today, and its solution not shown since. */
+  isDoneToday(id) {
+    const { done, stage } = this.get(id);
+    return done === today() && stage > 0;
+  },
+
   /** A drill whose solution was shown comes back tomorrow. */
   shown(id) {
     const due = daysFrom(today(), INTERVALS[0]);
     this.change(id, (entry) => ({ ...entry, stage: 0, due }));
   },
 
-  /** A drill whose lines were put in order comes back tomorrow, to be written. */
+  /**
+   * A drill whose lines were put in order comes back tomorrow, to be written, unless it was
+   * written today.
+   */
   ordered(id) {
+    if (this.isDoneToday(id)) return;
     this.shown(id);
     this.change(id, (entry) => ({ ...entry, ordered: today() }));
   },

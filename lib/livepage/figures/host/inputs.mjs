@@ -26,9 +26,9 @@ export function applied(exact, apply) {
   };
 }
 
-/** A number field; gives what shows a number in it. While something is typed there, no
- *  number takes its place: a figure that plays or computes goes on meanwhile. What cannot
- *  be taken as it stands is said beside the field. */
+/** A number field. Returns a function that shows a number in the field, except while the
+ *  reader types there: a figure that plays or computes goes on meanwhile. What cannot be
+ *  taken as it stands is said beside the field. */
 export function numeric(box, { low, high }, live, change) {
   const exact = box.querySelector("[type=number]");
   const complaint = box.querySelector(".os-complaint");

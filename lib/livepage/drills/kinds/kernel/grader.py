@@ -90,8 +90,8 @@ def play(make: object, case: dict, how: str, beat: object) -> dict:
     dict
         ``fault``, the first one, or None. If the launch ended, also ``outs``, the arrays
         by name, ``benign``, whether threads wrote the same number in no order, ``bytes``
-        moved, ``shared`` bytes, ``double``, the first line that computes in float64, and
-        the ``log`` with the report on its ``loops``.
+        moved, ``shared`` bytes, ``barriers`` that opened, ``double``, the first line
+        that computes in float64, and the ``log`` with the report on its ``loops``.
     """
     mode = "full" if how == "full" else "race"
     options = {"log": how == "log", "beat": beat, "mode": mode, "turns": MOST_TURNS}
@@ -114,6 +114,7 @@ def play(make: object, case: dict, how: str, beat: object) -> dict:
         "benign": "benign" in [note.severity for note in report.notes],
         "bytes": moved_bytes(report, case, kernel.program.parameters),
         "shared": report.shared_bytes,
+        "barriers": report.barriers,
         "double": wide[0]["line"] if wide else None,
         "log": report.log if how == "log" else None,
         "loops": read_loops(kernel, case) if how == "log" and report else None,
@@ -172,9 +173,10 @@ def grade(
     a right kernel that violates a rule of the drill. The report also has ``score`` and
     ``log``, the accesses in the case that failed or in one small enough for a figure.
     """
-    signs, report = [], None
+    signs, report, benign = [], None, False
     for index, case in enumerate(cases):
         played = play(index, "")
+        benign = benign or played.get("benign")
         fault = judge(played, case, tolerance)
         signs.append(sign(played, fault))
         if fault and report is None:
@@ -185,12 +187,12 @@ def grade(
             report["log"] = play(index, "log").get("log")
     if report is None:
         settled(None)
-        return rounded(play, cases, tolerance)
+        return rounded(play, cases, tolerance, benign)
     report["slip"] = mistake(signs, slips())
     return report
 
 
-def rounded(play: object, cases: list, tolerance: float) -> dict:
+def rounded(play: object, cases: list, tolerance: float, benign: bool) -> dict:
     """Return the report of a right kernel after the checks with a GPU's rounding."""
     named = [index for index, case in enumerate(cases) if not case["drawn"]]
     for index in named:
@@ -212,6 +214,7 @@ def rounded(play: object, cases: list, tolerance: float) -> dict:
     small = [played["log"] for played, n in zip(logs, size) if n <= SHOWN_THREADS]
     passed["log"] = small[-1] if small else logs[-1]["log"]
     loops = logs[-1]["loops"]
+    last["benign"] = benign
     passed["score"] = score_card(last, full, cases[named[-1]], len(cases), loops)
     return passed
 
@@ -249,7 +252,23 @@ def work_together(played: dict) -> bool:
     The data pass through shared memory, a warp shuffle or an atomic. If a single thread
     gathers everything, the threads do not share the work.
     """
-    return bool(played["shuffles"]) or len(writers_by_reader(played["log"])) > 1
+    log = played["log"]
+    together = played["shuffles"] or meet_in_atomics(log)
+    return bool(together) or len(writers_by_reader(log)) > 1
+
+
+def meet_in_atomics(log: dict) -> bool:
+    """Say whether two threads of a block change one number in global memory by atomics."""
+    for block in log["blocks"]:
+        first = {}
+        for phase in block["phases"]:
+            for thread, kind, array, index, _ in phase["touches"]:
+                local = log["arrays"][array]["space"] != "global"
+                if kind != "a" or local:
+                    continue
+                if first.setdefault((array, index), thread) != thread:
+                    return True
+    return False
 
 
 def gathered(played: dict, case: dict) -> dict | None:
@@ -340,7 +359,7 @@ def score_card(
     double = full["double"]
     rows = [
         ["scoreCorrect", "scoreCases", {"n": count}],
-        ["scoreRaces", "scoreNoRace", {}],
+        ["scoreRaces", "scoreSame" if played["benign"] else "scoreNoRace", {}],
         ["scoreBytes", "scoreOfIdeal", moved],
         ["scoreShared", "scoreSharedBytes", {"bytes": played["shared"]}],
         [
@@ -464,6 +483,9 @@ def elements(value: object, index: list) -> list:
 # ---- naming a mistake
 
 
+AFTER = " after barriers "  # of two mistakes with one race, they tell which it is
+
+
 def sign(played: dict, fault: dict | None) -> str:
     """Return the sign of a fault in one case, equal for kernels with the same mistake.
 
@@ -492,6 +514,7 @@ def sign(played: dict, fault: dict | None) -> str:
     if kind.startswith("race"):
         atomic = played.get("atomic")
         kind += " of atomics" if atomic else " of %s" % (fields["threads"],)
+        kind += AFTER + str(played["barriers"])
     return "k%s/%s:%.5f" % (kind, fields.get("how"), number)
 
 
@@ -529,13 +552,19 @@ def same_sign(a: str, b: str) -> bool:
 
 
 def same_kind(a: str, b: str) -> bool:
-    """Say whether two signs are equal, or the same but for the threads and the element.
+    """Say whether two signs are equal, or the same but for the element and the barriers.
 
     That is enough for races, for barriers, and for an index beyond an argument.
     """
     if any([a.startswith(kind) for kind in ("krace", "kbarrier", "kindex of")]):
-        return parts_of(a)[0] == parts_of(b)[0]
+        return without_barriers(parts_of(a)[0]) == without_barriers(parts_of(b)[0])
     return same_sign(a, b)
+
+
+def without_barriers(kind: str) -> str:
+    """Return a kind of sign without the number of barriers."""
+    kind, _, how = kind.partition("/")
+    return kind.partition(AFTER)[0] + "/" + how
 
 
 def parts_of(sign: str) -> tuple:

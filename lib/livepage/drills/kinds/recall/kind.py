@@ -25,13 +25,13 @@ class Recall(Kind):
         return "own" if drill.get("points") else "formula"
 
     def payload(self, drill: Drill) -> dict[str, Any]:
-        """Return the number of points, or the values of the formula at its samples."""
+        """Return the values of a formula at its samples; own words are not marked."""
         if ("answer" in drill.fields) == ("points" in drill.fields):
             raise drill.fault(
                 "answer", "a recall drill has either 'answer' or 'points'"
             )
         if "points" in drill.fields:
-            return {"points": len(drill.get("points"))}
+            return {}
         answer = drill.get("answer")
         samples = answer["where"]
 
@@ -104,7 +104,7 @@ class Recall(Kind):
             points = self.answer_text(drill, "en")
             how = word("howHad", id=drill.id)
             return False, (in_language(drill.get("solution")), points, how)
-        return bool(had), (f"**✓ {word('allHad')}**" if had else word("lessHad"),)
+        return had, (f"**✓ {word('ownAll')}**" if had else word("ownLess"),)
 
     def answer_text(self, drill: Drill, language: str) -> str:
         """Return the formula, or the points."""
@@ -130,7 +130,7 @@ class Recall(Kind):
         points = map(card.inline, card.drill.get("points"))
         items = "".join(f"<li>{point}</li>" for point in points)
         heading = f"<p>{card.word('points')}:</p>"
-        return f'<div class="os-drill-said">{heading}\n<ul>{items}</ul></div>'
+        return f"<div>{heading}\n<ul>{items}</ul></div>"
 
 
 def _unknown(text: str, names: Mapping[str, Any]) -> Outcome:

@@ -6,10 +6,10 @@ const FAR = 4; // px that a pointer moves until a press becomes a drag
 const EDGE = 56; // px from the window's edge, where the page scrolls
 const STEP = 9; // px of a frame
 
-/** Let lines be dragged; gives what ends a drag where the line is. */
+/** Let lines be dragged. Returns a function that ends a drag and leaves its line there. */
 export function prepareDrag(puzzle) {
   const { element } = puzzle;
-  let drag = null; // {row, item, id, from, y, isMoving}, then also what `begin` adds
+  let drag = null; // {row, item, id, from, y, isMoving}; `begin` adds {rival, others}
 
   element.addEventListener("pointerdown", (event) => {
     const item = event.target.closest(".os-puzzle-piece");
