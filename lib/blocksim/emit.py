@@ -15,7 +15,7 @@ from .expressions import chained
 from .infer import assigned
 from .things import BITS, MEETINGS, Thing
 from .tree import parts_of
-from .types import FLOATS, SIZES, is_array, is_integer, is_tuple
+from .types import FLOATS, SIZES, as_doubles, is_array, is_integer, is_tuple
 from .values import Closure
 
 STEP = "    "
@@ -470,11 +470,18 @@ class Emitter:
         if node.possible != (True, True):
             return f"({test}, {self.expression(taken)})[1]"
         body, orelse = self.expression(node.body), self.expression(node.orelse)
-        return f"({body} if {test} else {orelse})"
+        written = f"({body} if {test} else {orelse})"
+        return self.one_of(node, [node.body, node.orelse], written)
+
+    def one_of(self, node, parts: list, written: str) -> str:
+        """Return one of several operands; beside a float, a whole number becomes one."""
+        whole = [part for part in parts if part.got.kind not in FLOATS]
+        return f"__float({written})" if whole and node.got.kind in FLOATS else written
 
     def text_BoolOp(self, node) -> str:
-        parts = [self.expression(part) for part in node.values[: node.reached]]
-        return "(" + f" {node.op} ".join(parts) + ")"
+        values = node.values[: node.reached]
+        parts = [self.expression(part) for part in values]
+        return self.one_of(node, values, "(" + f" {node.op} ".join(parts) + ")")
 
     def text_UnaryOp(self, node) -> str:
         operand = self.expression(node.operand)
@@ -515,8 +522,10 @@ class Emitter:
         if is_integer(kind):
             if sign in ("//", "%") and kind == "int64":
                 left, right = self.as_int64(left, a), self.as_int64(right, b)
-            if sign in ("//", "%", "**") and not (b.known and b.const > 0):
-                name = {"//": "quotient", "%": "rest", "**": "power"}[sign]
+            if sign == "**":
+                return f"__whole_power({left}, {right}, '{kind}')"
+            if sign in ("//", "%") and not (b.known and b.const > 0):
+                name = {"//": "quotient", "%": "rest"}[sign]
                 written = f"__whole_{name}({left}, {right})"
             elif sign in ("<<", ">>"):
                 written = f"({left} {sign} {right})"
@@ -556,9 +565,14 @@ class Emitter:
         return written
 
     def text_Compare(self, node) -> str:
-        text = self.expression(node.left)
-        for op, other in zip(node.ops, node.comparators):
-            text += f" {op} {self.expression(other)}"
+        parts = [node.left] + node.comparators
+        kinds = [part.got.kind for part in parts]
+        texts = [self.expression(part) for part in parts]
+        if len(kinds) == 2 and as_doubles(*kinds):
+            texts = [f"__float({text})" for text in texts]
+        text = texts[0]
+        for op, other in zip(node.ops, texts[1:]):
+            text += f" {op} {other}"
         return f"({text})"
 
     def text_Attribute(self, node) -> str:

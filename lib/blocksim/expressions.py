@@ -1,7 +1,7 @@
 """Type inference for expressions: names, operations, elements of arrays."""
 
 from .calls import Calls
-from .handed import escaped, parts_known
+from .handed import escaped, only_compiled, parts_known
 from .things import BUILTINS, DIMS, KNOWN, DType, Family, Member, Thing, Type
 from .tree import Node, literal
 from .types import (
@@ -29,6 +29,7 @@ from .values import (
     computed,
     constant,
     joined,
+    of_enum,
     possible,
     seen,
     unsure,
@@ -165,7 +166,10 @@ class Expressions(Calls):
             node.unsure = value.unsure
             if value.unsure:
                 self.typed.unset.add(name)
-                value = Value(value.kind, bits=value.bits, fixed=value.fixed)
+                known = value
+                value = of_enum(
+                    Value(value.kind, bits=value.bits, fixed=value.fixed), known
+                )
                 value.halfway = True
             return value
         if self.outer is not None:
@@ -376,11 +380,13 @@ class Expressions(Calls):
         for value in (a, b):
             if is_number(value.kind):
                 continue
+            repeated = sign == "*" and (is_integer(a.kind) or is_integer(b.kind))
+            declined = repeated or not is_tuple(value.kind)
             raise Refusal(
                 node.line,
                 f"{sign} needs two numbers, not {self.named(value)}",
                 number_of(value),
-                "" if is_tuple(value.kind) else self.choice(value),
+                self.choice(value) if declined else "",
             )
 
     def limit(self, node: Node, value: Value) -> Value:
@@ -631,6 +637,7 @@ class Expressions(Calls):
     def tuple_part(self, node: Node, base: Value) -> Value:
         """Return an element of a tuple; a variable index needs elements of one type."""
         index = self.number(node, self.value(node.slice), "an index is a whole number")
+        self.no_member(node, index)
         if not is_integer(index.kind) or index.kind == "bool":
             raise Refusal(
                 node.line, f"an index is a whole number, not {index.kind}", "int32(…)"
@@ -648,14 +655,30 @@ class Expressions(Calls):
             most = base.bits if base.bits and is_integer(element.kind) else element.bits
             if element.known or hasattr(element, "handed"):
                 return element
-            return Value(element.kind, bits=most)
+            return of_enum(Value(element.kind, bits=most), element)
         if not parts or kinds_differ(base.kind):
             raise Refusal(
                 node.line,
                 "the parts of this tuple have several types",
                 "use a constant index",
+                "tuples" if parts and len(set(parts)) == 1 else "",
             )
-        return Value(parts[0])
+        return self.some_part(node, base)
+
+    def some_part(self, node: Node, base: Value) -> Value:
+        """Return one or another element of a tuple whose elements have one type."""
+        value = Value(base.kind[1])
+        members = [hasattr(part, "member") for part in parts_known(base) or ()]
+        if True not in members and not only_compiled(value.kind):
+            return value
+        if False in members or not members or only_compiled(value.kind):
+            raise Refusal(
+                node.line,
+                "the parts of this tuple are not all numbers",
+                "use them one by one",
+                "tuples",
+            )
+        return of_enum(value, parts_known(base)[0])
 
     def tuple_slice(self, node: Node, base: Value) -> Value:
         """Return a part of a tuple, which needs constant bounds."""

@@ -22,6 +22,7 @@ from .values import (
     either,
     joined,
     merged,
+    of_enum,
     possible,
     same_value,
 )
@@ -243,9 +244,11 @@ class Inference(Expressions):
         return result
 
     def at(self, value: Value, line: int) -> Value:
-        value = Value(value.kind, value.const, value.bits, value.fixed)
-        value.line = line
-        return value
+        copy = of_enum(Value(value.kind, value.const, value.bits, value.fixed), value)
+        if hasattr(value, "parts"):
+            copy.parts = value.parts
+        copy.line = line
+        return copy
 
     # ---- statements
 
@@ -460,6 +463,7 @@ class Inference(Expressions):
                     or (head[name].known and not both.known)
                     or both.computed != head[name].computed
                     or both.branch != head[name].branch
+                    or hasattr(both, "parts") != hasattr(head[name], "parts")
                     or hasattr(both, "scalar") != hasattr(head[name], "scalar")
                 ):
                     self.changed = True
@@ -491,7 +495,7 @@ class Inference(Expressions):
                     "the parts of this tuple have several types",
                     "give all of them one type, such as float32(…)",
                 )
-            return Value(parts[0])
+            return self.some_part(node, value)
         self.usable(node, value)
         raise Refusal(
             node.line,

@@ -85,6 +85,13 @@ def computed(value: Value) -> Value:
     """Return a constant, marked as one that Numba computes on the device."""
     copy = Value(value.kind, value.const, value.bits, value.fixed)
     copy.computed = True
+    return of_enum(copy, value)
+
+
+def of_enum(copy: Value, value: Value) -> Value:
+    """Return a copy of a value, marked as a member of an IntEnum if the value is one."""
+    if hasattr(value, "member"):
+        copy.member = value.member
     return copy
 
 
@@ -296,9 +303,7 @@ def joined(a: Value, b: Value) -> Value:
             clash.members = isinstance(a.const, Member)
             return clash
         if hasattr(a, "member") and hasattr(b, "member") and not same:
-            one = Value(a.kind)
-            one.member = a.member
-            return one
+            return of_enum(Value(a.kind), a)
         if same:  # Numba sees two definitions here, even of one value
             return computed(a) if is_number(a.kind) else a
         return Value(a.kind, bits=max(a.bits, b.bits), fixed=a.fixed and b.fixed)
@@ -362,7 +367,7 @@ def unsure(value: Value) -> Value:
         return value
     copy = Value(value.kind, bits=value.bits, fixed=value.fixed)
     copy.unsure = True
-    return copy
+    return of_enum(copy, value)
 
 
 class Unusable:

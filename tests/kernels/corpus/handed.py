@@ -2567,3 +2567,209 @@ def kernel(x):
 @cuda.jit
 def kernel(x):
     cuda.atomic.add(x, 0, Shape.circle)
+
+
+# %% enum-in-a-tuple
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    pair = (Shape.circle, 2)
+    x[0] = pair[0]
+
+
+# %% enum-in-a-tuple-sum
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    pair = (Shape.circle, 2)
+    x[0] = pair[0] + pair[1]
+
+
+# %% enum-in-a-tuple-by-index
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    both = (Shape.circle, Shape.square)
+    x[0] = both[cuda.threadIdx.x % 2]
+
+
+# %% enum-in-a-tuple-by-index-sum
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    both = (Shape.circle, Shape.square)
+    x[0] = both[cuda.threadIdx.x % 2] + 1
+
+
+# %% enum-in-a-mixed-tuple-by-index
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    both = (Shape.circle, 7)
+    x[0] = both[cuda.threadIdx.x % 2] + 1
+
+
+# %% enum-members-by-index
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    both = (Color.red, Color.green)
+    if both[cuda.threadIdx.x % 2] == Color.red:
+        x[0] = 1
+
+
+# %% enum-in-a-tuple-as-index
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    x[0] = (1, 2, 3)[Shape.circle]
+
+
+# %% enum-from-a-loop
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    for shape in (Shape.circle, Shape.square):
+        x[0] = shape
+
+
+# %% enum-from-a-loop-sum
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    for shape in (Shape.circle, Shape.square):
+        x[0] += shape + 1
+
+
+# %% enum-from-zip
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    for i, shape in zip((0, 1), (Shape.circle, Shape.square)):
+        x[i] = x[shape]
+
+
+# %% enum-from-enumerate
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    for i, shape in enumerate((Shape.circle, Shape.square)):
+        x[i] = shape
+
+
+# %% enum-given-back
+# args: float32[::1]
+@cuda.jit(device=True)
+def shape():
+    return Shape.circle
+
+
+@cuda.jit
+def kernel(x):
+    x[0] = shape()
+
+
+# %% enum-given-back-sum
+# args: float32[::1]
+@cuda.jit(device=True)
+def shape():
+    return Shape.circle
+
+
+@cuda.jit
+def kernel(x):
+    x[0] = shape() + 1
+
+
+# %% enum-given-back-in-a-tuple
+# args: float32[::1]
+@cuda.jit(device=True)
+def shapes():
+    return Shape.circle, 1
+
+
+@cuda.jit
+def kernel(x):
+    shape, one = shapes()
+    x[0] = shape
+
+
+# %% enum-given-back-in-a-tuple-by-number
+# args: float32[::1]
+@cuda.jit(device=True)
+def shapes():
+    return Shape.circle, 1
+
+
+@cuda.jit
+def kernel(x):
+    both = shapes()
+    x[0] = both[0]
+
+
+# %% enum-handed-over-as-index
+# args: float32[::1]
+@cuda.jit(device=True)
+def element(x, i):
+    return x[i]
+
+
+@cuda.jit
+def kernel(x):
+    x[0] = element(x, Shape.circle)
+
+
+# %% enum-handed-over-beside-its-number
+# args: float32[::1]
+@cuda.jit(device=True)
+def next(i):
+    return i + 1
+
+
+@cuda.jit
+def kernel(x):
+    x[0] = next(Shape.circle) + next(2)
+
+
+# %% enum-through-a-closure
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    def same(shape):
+        return shape
+
+    x[0] = same(Shape.circle)
+
+
+# %% enum-math-two
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    x[0] = math.pow(Shape.circle, 2)
+
+
+# %% enum-as-float
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    x[0] = float(Shape.circle)
+
+
+# %% tuple-repeated
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    x[0] = ((1, 2) * 2)[3]
+
+
+# %% functions-in-a-loop
+# args: float32[::1]
+@cuda.jit(device=True)
+def more(x):
+    return x + 1
+
+
+@cuda.jit
+def kernel(x):
+    for f in (more, more):
+        x[0] = f(x[0])
