@@ -46,7 +46,7 @@ from .values import (
     Value,
     constant,
     joined,
-    of_enum,
+    marked,
     signed,
 )
 
@@ -214,10 +214,10 @@ class Calls:
 
     def given_back(self, node: Node, result: Value) -> Value:
         """Return the value of a call; a function or a type remains a constant."""
-        value = of_enum(Value(result.kind, bits=result.bits), result)
+        value = marked(Value(result.kind, bits=result.bits), result)
         parts = parts_known(result)
         if parts is not None:
-            value.parts = [of_enum(Value(part.kind), part) for part in parts]
+            value.parts = [marked(Value(part.kind), part) for part in parts]
         if only_compiled(result.kind):
             value.const = result.const
             if not result.known:

@@ -243,6 +243,7 @@ class Emitter:
         target = node.target
         if target.kind == "Name":
             old, changed = self.named(target), safe_name(target.id)
+            old = f"__float({old})" if hasattr(node.old, "mixed") else old
         else:
             changed, old = self.element_to_change(target)
         value = self.expression(node.value)
@@ -416,7 +417,8 @@ class Emitter:
             written = self.constant(got)
             if written is not None:
                 return written
-        return getattr(self, "text_" + node.kind)(node)
+        written = getattr(self, "text_" + node.kind)(node)
+        return f"__float({written})" if hasattr(got, "mixed") else written
 
     def constant(self, got: object) -> str | None:
         """Return a constant as code, or None if it has no literal."""
@@ -470,18 +472,11 @@ class Emitter:
         if node.possible != (True, True):
             return f"({test}, {self.expression(taken)})[1]"
         body, orelse = self.expression(node.body), self.expression(node.orelse)
-        written = f"({body} if {test} else {orelse})"
-        return self.one_of(node, [node.body, node.orelse], written)
-
-    def one_of(self, node, parts: list, written: str) -> str:
-        """Return one of several operands; beside a float, a whole number becomes one."""
-        whole = [part for part in parts if part.got.kind not in FLOATS]
-        return f"__float({written})" if whole and node.got.kind in FLOATS else written
+        return f"({body} if {test} else {orelse})"
 
     def text_BoolOp(self, node) -> str:
-        values = node.values[: node.reached]
-        parts = [self.expression(part) for part in values]
-        return self.one_of(node, values, "(" + f" {node.op} ".join(parts) + ")")
+        parts = [self.expression(part) for part in node.values[: node.reached]]
+        return "(" + f" {node.op} ".join(parts) + ")"
 
     def text_UnaryOp(self, node) -> str:
         operand = self.expression(node.operand)

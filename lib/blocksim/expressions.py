@@ -29,7 +29,7 @@ from .values import (
     computed,
     constant,
     joined,
-    of_enum,
+    marked,
     possible,
     seen,
     unsure,
@@ -167,7 +167,7 @@ class Expressions(Calls):
             if value.unsure:
                 self.typed.unset.add(name)
                 known = value
-                value = of_enum(
+                value = marked(
                     Value(value.kind, bits=value.bits, fixed=value.fixed), known
                 )
                 value.halfway = True
@@ -296,7 +296,7 @@ class Expressions(Calls):
                 value = self.truth(part)
                 continue
             value = self.usable(node, joined(value, self.truth(part)))
-            value = Value(value.kind, bits=value.bits)
+            value = marked(Value(value.kind, bits=value.bits), value)
         return value
 
     def value_UnaryOp(self, node: Node) -> Value:
@@ -655,7 +655,7 @@ class Expressions(Calls):
             most = base.bits if base.bits and is_integer(element.kind) else element.bits
             if element.known or hasattr(element, "handed"):
                 return element
-            return of_enum(Value(element.kind, bits=most), element)
+            return marked(Value(element.kind, bits=most), element)
         if not parts or kinds_differ(base.kind):
             raise Refusal(
                 node.line,
@@ -678,7 +678,7 @@ class Expressions(Calls):
                 "use them one by one",
                 "tuples",
             )
-        return of_enum(value, parts_known(base)[0])
+        return marked(value, parts_known(base)[0])
 
     def tuple_slice(self, node: Node, base: Value) -> Value:
         """Return a part of a tuple, which needs constant bounds."""

@@ -8,12 +8,12 @@ value only where it needs a constant, such as the size of an array.
 from .things import Member, Thing, Type
 from .tree import Node, literal, nodes_in, parts_of
 from .types import is_integer, is_tuple
-from .values import Closure, Function, Refusal, Value, bits_of, of_enum
+from .values import Closure, Function, Refusal, Value, bits_of, marked
 
 
 def seen_inside(value: Value) -> Value:
     """Return what a function knows of an argument."""
-    inside = of_enum(Value(value.kind), value)
+    inside = marked(Value(value.kind), value)
     parts = parts_known(value)
     if parts is not None:
         inside.parts = [seen_inside(part) for part in parts]

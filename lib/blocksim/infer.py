@@ -21,8 +21,8 @@ from .values import (
     computed,
     either,
     joined,
+    marked,
     merged,
-    of_enum,
     possible,
     same_value,
 )
@@ -244,7 +244,7 @@ class Inference(Expressions):
         return result
 
     def at(self, value: Value, line: int) -> Value:
-        copy = of_enum(Value(value.kind, value.const, value.bits, value.fixed), value)
+        copy = marked(Value(value.kind, value.const, value.bits, value.fixed), value)
         if hasattr(value, "parts"):
             copy.parts = value.parts
         copy.line = line
@@ -464,6 +464,7 @@ class Inference(Expressions):
                     or both.computed != head[name].computed
                     or both.branch != head[name].branch
                     or hasattr(both, "parts") != hasattr(head[name], "parts")
+                    or hasattr(both, "mixed") != hasattr(head[name], "mixed")
                     or hasattr(both, "scalar") != hasattr(head[name], "scalar")
                 ):
                     self.changed = True

@@ -85,13 +85,20 @@ def computed(value: Value) -> Value:
     """Return a constant, marked as one that Numba computes on the device."""
     copy = Value(value.kind, value.const, value.bits, value.fixed)
     copy.computed = True
-    return of_enum(copy, value)
+    return marked(copy, value)
 
 
-def of_enum(copy: Value, value: Value) -> Value:
-    """Return a copy of a value, marked as a member of an IntEnum if the value is one."""
-    if hasattr(value, "member"):
-        copy.member = value.member
+def marked(copy: Value, *values: Value) -> Value:
+    """Return a copy with the marks of its originals.
+
+    ``member`` is the member of an IntEnum that an integer is. ``mixed`` marks a float that
+    is an integer on some way, where the running kernel has to convert it.
+    """
+    for value in values:
+        if hasattr(value, "member"):
+            copy.member = value.member
+        if hasattr(value, "mixed"):
+            copy.mixed = True
     return copy
 
 
@@ -303,14 +310,20 @@ def joined(a: Value, b: Value) -> Value:
             clash.members = isinstance(a.const, Member)
             return clash
         if hasattr(a, "member") and hasattr(b, "member") and not same:
-            return of_enum(Value(a.kind), a)
+            return marked(Value(a.kind), a)
         if same:  # Numba sees two definitions here, even of one value
             return computed(a) if is_number(a.kind) else a
-        return Value(a.kind, bits=max(a.bits, b.bits), fixed=a.fixed and b.fixed)
+        value = Value(a.kind, bits=max(a.bits, b.bits), fixed=a.fixed and b.fixed)
+        return value if is_integer(a.kind) else marked(value, a, b)
     if is_number(a.kind) and is_number(b.kind):
         kind = unified(a.kind, b.kind)
         whole = is_integer(kind)
-        return Value(kind, bits=max(a.bits, b.bits) if whole else 0)
+        value = Value(kind, bits=max(a.bits, b.bits) if whole else 0)
+        if not whole and [
+            x for x in (a, b) if is_integer(x.kind) or hasattr(x, "mixed")
+        ]:
+            value.mixed = True
+        return value
     if is_tuple(a.kind) and a.kind[0] == b.kind[0] and len(a.kind) == len(b.kind):
         parts = [joined(Value(x), Value(y)) for x, y in zip(a.kind[1:], b.kind[1:])]
         if not [part for part in parts if part.kind in ("clash", "maybe")]:
@@ -367,7 +380,7 @@ def unsure(value: Value) -> Value:
         return value
     copy = Value(value.kind, bits=value.bits, fixed=value.fixed)
     copy.unsure = True
-    return of_enum(copy, value)
+    return marked(copy, value)
 
 
 class Unusable:

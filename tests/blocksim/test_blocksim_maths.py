@@ -166,13 +166,40 @@ def test_integers_without_a_common_type_are_compared_as_floats(mode: str) -> Non
     assert y.tolist() == [1, 1, 0, 1, 1]
 
 
+BESIDE = {  # what a kernel does -> what it leaves of 0, 2 ** 53 + 1, 7
+    "x[i] = -(a[i] if a[i] != 7 else b[i])": [-0.0, -(2.0**53), -0.5],
+    "x[i] = -(a[i] or b[i]) - a[i]": [-0.5, -(2.0**54), -14.0],
+    "v = a[i]\nif v == 7:\n    v = b[i]\nx[i] = -v": [-0.0, -(2.0**53), -0.5],
+    "v = a[i]\nif i == 2:\n    v = b[i]\nv += 0\nx[i] = -v": [-0.0, -(2.0**53), -0.5],
+    "v = b[i]\nif i < 2:\n    v = a[i]\nw = v\nx[i] = -w": [-0.0, -(2.0**53), -0.5],
+    "v = 3\nfor k in range(9):\n    x[i] = v + a[i]\n    v = v + b[i]\n    v *= 0":
+        [0, 2.0**53, 7],
+    "x[i] = -one_of(a[i], b[i])": [-0.0, -(2.0**53), -0.5],
+    "v = 10\nif i < 9:\n    v = a[i]\nelse:\n    v = b[i]\nfor k in range(400):\n"
+    "    v *= 10\nx[i] = v": [0, math.inf, math.inf],
+}  # fmt: skip
+
+
 @pytest.mark.parametrize("mode", MODES)
-def test_a_whole_number_beside_a_float_becomes_one(mode: str) -> None:
-    a, b = np.array([0, 2**53 + 1, 7], np.int64), np.array([0.5, 0.5, 0.5])
-    body = "x[i] = -(a[i] if a[i] != 7 else b[i]); y[i] = -(a[i] or b[i]) - a[i]"
-    x, y = computed(body, a, b, np.float64, mode)
-    same(x, [-0.0, -(2.0**53), -0.5])
-    same(y, [-0.5, -(2.0**54), -14.0])
+@pytest.mark.parametrize("body", BESIDE)
+def test_a_whole_number_beside_a_float_becomes_one(body: str, mode: str) -> None:
+    head = HEAD.replace("@cuda.jit\n", ONE_OF)
+    a, b, x = np.array([0, 2**53 + 1, 7]), np.full(3, 0.5), np.zeros(3)
+    text = head + "".join(f"        {line}\n" for line in body.split("\n"))
+    report = run(load(text, "kernel"), 1, 3, a, b, x, x.copy(), mode=mode)
+    assert not [fault for fault in report.faults if fault.kind != "float64"]
+    same(x, BESIDE[body])
+
+
+ONE_OF = """@cuda.jit(device=True)
+def one_of(a, b):
+    if a == 7:
+        return b
+    return a
+
+
+@cuda.jit
+"""
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -2755,7 +2755,7 @@ def kernel(x):
     x[0] = float(Shape.circle)
 
 
-# %% tuple-repeated
+# %% tuple-times-a-number
 # args: float32[::1]
 @cuda.jit
 def kernel(x):
