@@ -249,6 +249,8 @@ class Calls:
 
     def literal(self, value: Value) -> Value:
         """Return a value with its constant, also where a caller handed over a literal."""
+        if hasattr(value, "hidden"):
+            return Value(value.kind)
         if value.known or not hasattr(value, "handed"):
             return value
         self.typed.literal = True

@@ -28,6 +28,7 @@ from .values import (
     Value,
     computed,
     constant,
+    element_of,
     joined,
     marked,
     possible,
@@ -650,10 +651,10 @@ class Expressions(Calls):
                     node.line, f"a tuple of {len(parts)} has no part {index.const}"
                 )
             element = self.part(base, index.const % len(parts))
-            if element.known:
-                element = computed(element)
+            if element.known and not element.computed:
+                element = element_of(element)
             most = base.bits if base.bits and is_integer(element.kind) else element.bits
-            if element.known or hasattr(element, "handed"):
+            if element.known or hasattr(element, "handed") or hasattr(element, "parts"):
                 return element
             return marked(Value(element.kind, bits=most), element)
         if not parts or kinds_differ(base.kind):
@@ -684,7 +685,8 @@ class Expressions(Calls):
         """Return a part of a tuple, which needs constant bounds."""
         self.value(node.slice)
         bounds = [None if part is None else part.got for part in node.slice.parts]
-        if not all([bound is None or bound.known for bound in bounds]):
+        known = [b is None or b.known and not b.computed for b in bounds]
+        if not all(known):
             raise Refusal(
                 node.line,
                 "the bounds of a tuple's slice have to be constants",
@@ -695,7 +697,8 @@ class Expressions(Calls):
         parts = [self.part(base, number) for number in numbers]
         value = Value(("tuple",) + tuple([part.kind for part in parts]), bits=base.bits)
         if base.known or hasattr(base, "parts"):
-            value.parts = [computed(part) if part.known else part for part in parts]
+            fresh = lambda part: part.known and not part.computed
+            value.parts = [element_of(part) if fresh(part) else part for part in parts]
         return value
 
     def spell_out(self, node: Node, dimensions: int) -> None:

@@ -37,7 +37,8 @@ def literal_number(value: Value) -> bool:
     """Return whether the type that Numba gives a value holds the number itself."""
     whole = is_integer(value.kind) and value.kind != "bool"
     whole = whole and not hasattr(value, "member")
-    return whole and value.known and not value.computed
+    unseen = value.computed and not getattr(value, "literal", False)
+    return whole and value.known and not unseen and not hasattr(value, "hidden")
 
 
 def constant_of(value: Value) -> Value:

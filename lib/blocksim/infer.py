@@ -18,8 +18,8 @@ from .values import (
     Refusal,
     Typed,
     Value,
-    computed,
     either,
+    element_of,
     joined,
     marked,
     merged,
@@ -587,7 +587,7 @@ class Inference(Expressions):
         """Return one element of a tuple."""
         if value.known:
             element = value.const[number]
-            return element if getattr(value, "direct", False) else computed(element)
+            return element if getattr(value, "direct", False) else element_of(element)
         known = getattr(value, "parts", None)
         return known[number] if known else Value(value.kind[1 + number])
 

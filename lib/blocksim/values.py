@@ -17,6 +17,7 @@ from .types import (
     unified,
 )
 
+LITERALS = ("int64", "uint64", "bool", "text")  # types of literals
 UNKNOWN = object()  # stands for the constant of a value that is not constant
 
 
@@ -88,17 +89,41 @@ def computed(value: Value) -> Value:
     return marked(copy, value)
 
 
+def element_of(part: Value) -> Value:
+    """Return a constant part of a tuple, whose type holds the number if the part's does."""
+    copy = computed(part)
+    copy.literal = not part.computed
+    return copy
+
+
 def marked(copy: Value, *values: Value) -> Value:
     """Return a copy with the marks of its originals.
 
     ``member`` is the member of an IntEnum that an integer is. ``mixed`` marks a float that
-    is an integer on some way, where the running kernel has to convert it.
+    is an integer on some way, where the running kernel has to convert it. For ``hidden``
+    see there.
     """
     for value in values:
         if hasattr(value, "member"):
             copy.member = value.member
-        if hasattr(value, "mixed"):
-            copy.mixed = True
+        for mark in ("mixed", "hidden"):
+            if hasattr(value, mark):
+                setattr(copy, mark, True)
+    return copy
+
+
+def hidden(value: Value) -> Value:
+    """Return a part of a tuple whose type does not hold the number, as Numba gives it one.
+
+    It does if all parts are integers, booleans or texts.
+    """
+    const, whole = value.const, value.known and is_integer(value.kind)
+    if is_tuple(value.kind) and value.known:
+        const = tuple([hidden(part) for part in const])
+    elif not whole:
+        return value
+    copy = marked(Value(value.kind, const, value.bits, value.fixed), value)
+    copy.hidden = True
     return copy
 
 
@@ -278,6 +303,8 @@ def constant(value: object, line: int) -> Value:
         return number
     if isinstance(value, (tuple, list)) and not isinstance(value, list):
         parts = [constant(part, line) for part in value]
+        if not all([part.kind in LITERALS and part.known for part in parts]):
+            parts = [hidden(part) for part in parts]
         kind = (tuple_tag(value),) + tuple([part.kind for part in parts])
         return Value(kind, tuple(parts))
     if isinstance(value, str):

@@ -2773,3 +2773,139 @@ def more(x):
 def kernel(x):
     for f in (more, more):
         x[0] = f(x[0])
+
+
+# %% size-in-a-tuple-around
+# args: float32[::1]
+SIZES = (4, 5)
+
+
+@cuda.jit
+def kernel(x):
+    tile = cuda.local.array(SIZES[1], float32)
+    tile[0] = x[0]
+    x[1] = tile[0]
+
+
+# %% size-in-a-tuple-with-a-float
+# args: float32[::1]
+SIZES = (4, 5.5)
+
+
+@cuda.jit
+def kernel(x):
+    tile = cuda.local.array(SIZES[0], float32)
+    tile[0] = x[0]
+    x[1] = tile[0]
+
+
+# %% size-in-a-tuple-with-a-type
+# args: float32[::1]
+SIZES = (4, int32)
+
+
+@cuda.jit
+def kernel(x):
+    tile = cuda.local.array(SIZES[0], SIZES[1])
+    tile[0] = x[0]
+    x[1] = tile[0]
+
+
+# %% size-in-a-nested-tuple-around
+# args: float32[::1]
+SIZES = (4, (5, 6))
+
+
+@cuda.jit
+def kernel(x):
+    tile = cuda.local.array(SIZES[1][0], float32)
+    tile[0] = x[0]
+    x[1] = tile[0]
+
+
+# %% size-unpacked-from-a-tuple-with-a-float
+# args: float32[::1]
+SIZES = (4, 5.5)
+
+
+@cuda.jit
+def kernel(x):
+    n, scale = SIZES
+    tile = cuda.local.array(n, float32)
+    tile[0] = x[0]
+    x[1] = tile[0] * scale
+
+
+# %% size-in-a-nested-tuple
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    sizes = ((4, x[0]), x[1])
+    tile = cuda.local.array(sizes[0][0], float32)
+    tile[0] = x[0]
+    x[1] = tile[0]
+
+
+# %% size-handed-over-from-a-tuple
+# args: float32[::1]
+@cuda.jit(device=True)
+def first(x, n):
+    tile = cuda.local.array(n, float32)
+    tile[0] = x[0]
+    return tile[0]
+
+
+@cuda.jit
+def kernel(x):
+    sizes = (4, 5)
+    n, m = sizes
+    x[1] = first(x, sizes[0]) + first(x, m) + first(x, sizes[::-1][0])
+
+
+# %% size-handed-over-from-a-tuple-of-dimensions
+# args: float32[::1]
+@cuda.jit(device=True)
+def first(x, n):
+    tile = cuda.local.array(n, float32)
+    tile[0] = x[0]
+    return tile[0]
+
+
+@cuda.jit
+def kernel(x):
+    sizes = (x.ndim, 5)
+    x[1] = first(x, sizes[0])
+
+
+# %% tuple-slice-by-a-tuple
+# args: float32[::1]
+BOUNDS = (1, 5)
+
+
+@cuda.jit
+def kernel(x):
+    parts = (1, 2.5, 3)
+    x[0] = parts[BOUNDS[0]:][0]
+
+
+# %% tuple-slice-by-a-name
+# args: float32[::1]
+BOUND = 1
+
+
+@cuda.jit
+def kernel(x):
+    parts = (1, 2.5, 3)
+    x[0] = parts[BOUND:][0]
+
+
+# %% half-by-its-name
+# args: float16[::1]
+from numba.cuda import fp16
+from numba.cuda.fp16 import hadd, heq
+
+
+@cuda.jit
+def kernel(x):
+    if heq(hadd(x[0], x[1]), fp16.hneg(x[2])):
+        x[0] = hadd(x[1], x[2])
