@@ -232,6 +232,8 @@ class Expressions(Calls):
 
     def value_Tuple(self, node: Node) -> Value:
         parts = [self.usable(part, self.value(part)) for part in node.elts]
+        if not getattr(node, "direct", False):
+            parts = [standing_alone(part) for part in parts]
         kind = ("tuple",) + tuple([part.kind for part in parts])
         if all([part.known for part in parts]):
             return Value(kind, tuple(parts))
@@ -256,7 +258,7 @@ class Expressions(Calls):
             node.function.anonymous = True
         self.defaults(node.function)
         closure = Closure("the lambda", node.function, self)
-        return Value("static", escaped(closure))
+        return standing_alone(Value("static", closure))
 
     def value_Slice(self, node: Node) -> Value:
         """Return the value of a slice, which only an index has."""
@@ -475,6 +477,8 @@ class Expressions(Calls):
         for value, other in ((a, b), (b, a)):
             if not is_number(value.kind):
                 none = "none" if "none" in (a.kind, b.kind) else ""
+                dtypes = isinstance(a.const, DType) and isinstance(b.const, DType)
+                none = "asking" if dtypes else none
                 alone = is_tuple(value.kind) and is_number(other.kind)
                 raise Refusal(
                     node.line,
@@ -752,6 +756,13 @@ def member_of(value: Value) -> Member | None:
     if isinstance(value.const, Member):
         return value.const
     return getattr(value, "member", None) if value.known else None
+
+
+def standing_alone(value: Value) -> Value:
+    """Return a value; a nested function that is in a tuple is compiled by itself."""
+    if isinstance(value.const, Closure):
+        return Value("static", escaped(value.const))
+    return value
 
 
 def kinds_differ(kind: tuple) -> bool:

@@ -493,7 +493,9 @@ cuda.fp16.hfma(half, half, v); cuda.fp16.hsin(v); cuda.fp16.hrsqrt(half * half)
 cuda.fp16.hrint(v); cuda.fp16.hmax(half, -half); cuda.fp16.hne(half, v)
 cuda.popc(types.int8(i - 3)); cuda.clz(types.uint16(i)); int32(i).bit_count()
 math.frexp(v)[0]; math.frexp(v)[1]; math.modf(v)[0]; math.modf(v)[1]
-divmod(v, float32(0.75))[0]; divmod(v, float32(0.75))[1]"""
+divmod(v, float32(0.75))[0]; divmod(v, float32(0.75))[1]
+(i + 7) ** 21; (i - 5) ** (i - 6); (i - 5) ** 70001; math.copysign(1.0, math.ceil(v / 10))
+i - 2 < types.uint64(i); -(0 if i < 3 else 0.5)"""
 
 
 def test_in_micropython_the_numbers_are_the_same() -> None:

@@ -224,6 +224,24 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("mode", MODES)
+def test_a_nested_function_goes_through_tuples(mode) -> None:
+    def kernel(x):
+        def both(n):
+            def more(v):
+                return v + 1
+
+            return more, n
+
+        pair = both(2)
+        more, n = both(3)
+        x[0] = pair[0](x[0]) * pair[1] + more(n)
+
+    x = np.array([4], np.int32)
+    assert run(kernel, 1, 1, x, mode=mode)
+    assert x[0] == 14
+
+
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     ("lines", "wanted"),
     [

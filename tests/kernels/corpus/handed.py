@@ -2909,3 +2909,120 @@ from numba.cuda.fp16 import hadd, heq
 def kernel(x):
     if heq(hadd(x[0], x[1]), fp16.hneg(x[2])):
         x[0] = hadd(x[1], x[2])
+
+
+# %% branch-on-an-unpacked-name
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    pair = (0, x[0])
+    flag, value = pair
+    if flag:
+        x[1] = None
+    else:
+        x[1] = value
+
+
+# %% branch-on-one-of-four
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    flag, a, b, c = 0, x[0], x[1], x[2]
+    if flag:
+        x[3] = None
+    else:
+        x[3] = a + b + c
+
+
+# %% branch-on-one-of-two
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    flag, value = 0, x[0]
+    if flag:
+        x[1] = None
+    else:
+        x[1] = value
+
+
+# %% branch-on-one-of-two-under-two-names
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    flag, value = pair, other = 0, x[0]
+    if flag:
+        x[1] = None
+    else:
+        x[1] = value
+
+
+# %% nested-function-given-back-by-a-nested-function
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    def adder(n):
+        def add(value):
+            return value + n
+
+        return add
+
+    x[0] = adder(1)(x[0])
+
+
+# %% nested-function-given-back-in-a-tuple
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    def both(n):
+        def more(value):
+            return value + 1
+
+        return more, n
+
+    pair = both(2)
+    x[0] = pair[0](x[0])
+
+
+# %% nested-function-in-a-tuple
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    def more(value):
+        return value + 1
+
+    pair = (more, 1)
+    x[0] = pair[0](x[0])
+
+
+# %% nested-function-with-a-variable-in-a-tuple
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    i = cuda.grid(1)
+
+    def more(value):
+        return value + i
+
+    pair = (more, 1)
+    x[0] = pair[0](x[0])
+
+
+# %% nested-function-beside-a-number
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    i = cuda.grid(1)
+
+    def more(value):
+        return value + i
+
+    f, n = more, 1
+    x[n] = f(x[0])
+
+
+# %% dtypes-compared
+# args: float32[::1], float32[::1]
+@cuda.jit
+def kernel(x, y):
+    if x.dtype == y.dtype:
+        x[0] = y[0]
