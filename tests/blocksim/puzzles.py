@@ -552,6 +552,10 @@ TASKS["pooling"] = Task(
             [("cuda.syncthreads()", "if t > 1:\n    cuda.syncthreads()")],
             Fault("race", "s", "v += s[t - 1]", "thread 2 waits, thread 0 never comes"),
         ),
+        "barrier misspelt": (
+            [("syncthreads", "syncthread")],
+            Fault("compile", None, "cuda.syncthread()", "instead: cuda.syncthreads"),
+        ),
         "barrier too early": (
             "s = cuda.shared.array(8, numba.float32)\nt = cuda.threadIdx.x\n"
             "cuda.syncthreads()\ns[t] = x[t]\nv = s[t]\nif t > 0:\n    v += s[t - 1]\n"
@@ -863,6 +867,15 @@ TASKS["prefix sum"] = Task(
             [("step *= 2", "step += 1")],
             Fault("index", "s", "s[t + step]"),
         ),
+        "halves by /": (
+            [
+                ("step = 1", "step = 8 / 2"),
+                ("step < 8", "step >= 1"),
+                ("t % (2 * step) == 0", "t < step"),
+                ("step *= 2", "step /= 2"),
+            ],
+            Fault("compile", None, "s[t] += s[t + step]", "a // b"),
+        ),
         "starts at no step": (
             [("step = 1", "step = 0")],
             Fault("endless", None, "syncthreads"),
@@ -1058,7 +1071,7 @@ TASKS["matrix multiply"] = Task(
             [("    s[a, b] = 0\n    u[a, b] = 0\n", "")],
             Fault("uninitialised", "s", "s[a, m] * u[m, b]"),
         ),
-        # What thread 2 reads beyond the matrix changes no number, and yet it holds nothing.
+        # Thread 2 reads beyond the matrix what holds nothing, and nobody uses its sum.
         "products that nobody wants": (
             [
                 ("    s[a, b] = 0\n    u[a, b] = 0\n", ""),

@@ -24,11 +24,10 @@ def cases(kind: str) -> list[Any]:
     ]
 
 
-@pytest.fixture(scope="module")
-def verdicts(tmp_path_factory: pytest.TempPathFactory) -> Verdicts:
-    """The verdicts on all answers, from one program that knows nothing of blocksim."""
+def judge(folder: Path, *options: str) -> Verdicts:
+    """Return the verdicts on all answers; the program is not written for blocksim."""
     done = subprocess.run(
-        [sys.executable, "-m", "blocksim", PUZZLES, tmp_path_factory.mktemp("answers")],
+        [sys.executable, "-m", "blocksim", *options, PUZZLES, folder],
         capture_output=True,
         text=True,
         env={k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
@@ -36,6 +35,11 @@ def verdicts(tmp_path_factory: pytest.TempPathFactory) -> Verdicts:
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def verdicts(tmp_path_factory: pytest.TempPathFactory) -> Verdicts:
+    return judge(tmp_path_factory.mktemp("answers"))
 
 
 @pytest.mark.parametrize(("task", "name"), cases("right"))
@@ -68,6 +72,14 @@ def test_threads_that_repeat_work_are_noted(
     array = TASKS[task].benign[name][1]
     assert verdicts[task][name]["kind"] == RIGHT
     assert ["benign", "race", array] in verdicts[task][name]["notes"]
+
+
+def test_what_nobody_wrote_may_be_passed_over_if_nobody_uses_it(tmp_path: Path) -> None:
+    policy = tmp_path / "policy.toml"
+    policy.write_text('[[benign]]\nkind = "uninitialised"\nbecause = "not used"\n')
+    verdicts = judge(tmp_path, f"--policy={policy}")["matrix multiply"]
+    assert verdicts["products that nobody wants"]["kind"] == RIGHT
+    assert verdicts["no zeroes"]["kind"] == NUMBERS, "such an element is NaN"
 
 
 def test_there_are_fourteen_tasks_with_two_right_answers_each() -> None:
