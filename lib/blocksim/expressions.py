@@ -735,7 +735,7 @@ class Expressions(Calls):
                 raise Refusal(
                     node.line,
                     f"an index is a whole number, not {what}",
-                    "int32(…)" if is_number(part) else number_of(value),
+                    "a // b, or int32(…)" if is_number(part) else number_of(value),
                     "slices" if is_array(part) or part == "none" else "",
                 )
         if len(kinds) > kind[2]:
@@ -791,7 +791,7 @@ def number_of(value: Value) -> str:
 
 def near(path: str, name: str) -> str:
     """Return the path of a similar name in a module, or ""."""
-    meant = simplified(name), simplified(name) + "sync"
+    meant = [simplified(name) + end for end in ("", "s", "sync")]
     for known in sorted(KNOWN):
         inside = known[: len(path) + 1] == path + "."
         if inside and simplified(known[len(path) :]) in meant:

@@ -38,7 +38,8 @@ def translator() -> dict[str, str]:
 def code_only(source: str) -> str:
     """Return the text of a module without comments and docstrings, line for line.
 
-    Every statement stays on its line, so that an error names the line of the file.
+    Every statement stays on its line, so that an error names the line of the file. One
+    space indents a block.
     """
     lines = source.splitlines()
     docstrings = _docstrings(source)
@@ -50,6 +51,19 @@ def code_only(source: str) -> str:
         elif token.type == tokenize.STRING and token.start in docstrings:
             code = lines[first - 1][:start] + '""' + lines[last - 1][end:]
             lines[first - 1 : last] = [code] + [""] * (last - first)
+    return _narrow("\n".join(lines) + "\n")
+
+
+def _narrow(source: str) -> str:
+    """Return a text whose blocks are indented by one space each."""
+    lines, depth, done = source.splitlines(), 0, 0
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        depth += (token.type == tokenize.INDENT) - (token.type == tokenize.DEDENT)
+        if not token.string.strip():
+            continue
+        if token.start[0] > done:  # the first of its line
+            lines[token.start[0] - 1] = " " * depth + lines[token.start[0] - 1].lstrip()
+        done = max(done, token.end[0])  # what is inside a string stays as it is
     return "\n".join(lines) + "\n"
 
 

@@ -1,6 +1,7 @@
 """The block simulator: silent about right kernels, exact about faulty ones."""
 
 import ast
+import gzip
 import json
 import os
 import random
@@ -762,9 +763,15 @@ def test_comments_and_docstrings_stay_behind_and_lines_keep_their_numbers() -> N
     left = code_only(COMMENTED).splitlines()
     wanted = COMMENTED.splitlines()
     wanted[0], wanted[5] = '""', "def one(x):"
-    wanted[6:9] = ['    ""', "", ""]
-    wanted[-1] = '    ""'
+    wanted[6:9] = [' ""', "", ""]
+    wanted[9] = ' return x + """'
+    wanted[-1] = ' ""'
     assert left == wanted
+
+
+def test_the_copy_for_a_page_stays_small() -> None:
+    packed = json.dumps(sources() | translator()).encode()
+    assert len(gzip.compress(packed, 9)) <= 95_000
 
 
 def test_every_module_means_the_same_without_its_comments() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from blocksim import kernel as simulator
-from blocksim.faults import Fault, shown
+from blocksim.faults import FATAL, Fault, shown
 from blocksim.report import Report
 from blocksim.types import SIZES
 
@@ -19,6 +19,9 @@ from .policy import Policy
 
 THREADS = 128  # of a block, where forall is not told
 TURNS = 1 << 62  # the limit is one of time
+# What Numba compiles and the simulator declines, and what is never meant: a fault here.
+MISTAKES = ("mention",)
+MOST_NOTES = 4  # of an exception
 
 
 class Declined(Exception):
@@ -62,7 +65,8 @@ class Session:
         report = self.report(kernel, where, [_taken(x) for x in arguments], begun)
         name, counted, passed = kernel.__name__, [], []
         for fault in report.faults:
-            why = self.policy.because(name, fault)
+            late = fault.fields.get("error") == TooLong.__name__
+            why = None if late else self.policy.because(name, fault)
             if why is None:
                 counted.append(fault)
             else:
@@ -70,7 +74,9 @@ class Session:
         seconds = time.monotonic() - begun
         self.launches.append(Launched(name, counted, passed, report.notes, seconds))
         if counted:
-            raise _own(kernel, counted[0]) from counted[0]
+            error = _own(kernel, counted[0])
+            _add_notes(error, counted[1:], report.notes)
+            raise error from counted[0]
 
     def report(
         self, kernel: "Dispatcher", where: "Where", arguments: list, begun: float
@@ -87,7 +93,8 @@ class Session:
         )  # fmt: skip
         report.show()
         for fault in report.faults:
-            if fault.fields.get("declined"):
+            declined = fault.fields.get("declined")
+            if declined and declined not in MISTAKES:
                 raise Declined(str(fault))
         return report
 
@@ -196,6 +203,14 @@ def _own(kernel: "Dispatcher", fault: Fault) -> Exception:
     where = f"tid={thread} ctaid={block}"
     kind = kind or getattr(builtins, fault.error)
     return kind(f"{where}: {message}" if message else where)
+
+
+def _add_notes(error: Exception, others: list[Fault], notes: list[Fault]) -> None:
+    """Add to an exception what else its launch shows: that may be the cause."""
+    first = sorted(others, key=lambda fault: fault.kind not in FATAL)
+    lines = [f"also: {other}" for other in first] + [f"note: {note}" for note in notes]
+    for line in lines[:MOST_NOTES]:
+        error.add_note(line)
 
 
 def _taken(value: Any) -> Any:
