@@ -6,23 +6,31 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from types import MethodType
 from typing import Any
 
-import numpy as np
-
 from blocksim import kernel as simulator
-from blocksim.faults import Fault, shown
+from blocksim.faults import Fault
+from blocksim.functions import Unreadable
 from blocksim.report import Report
-from blocksim.types import SIZES
 
+from .arguments import taken
+from .declined import Declined, DeclinedAttribute
+from .limits import TooLong, within
+from .places import places
 from .policy import Policy
 
 THREADS = 128  # of a block, where forall is not told
 TURNS = 1 << 62  # the limit is one of time
-
-
-class Declined(Exception):
-    """The simulator does not take a kernel or an argument, though Numba may."""
+# What Numba's kernels tell of the code that was compiled: here is none.
+OF_COMPILER = (
+    "overloads signatures nopython_signatures stats specialized specializations"
+    " inspect_asm inspect_llvm inspect_types inspect_sass inspect_lto_ptx"
+    " get_regs_per_thread get_shared_mem_per_block get_const_mem_size"
+    " get_local_mem_per_thread get_max_threads_per_block get_annotation_info"
+    " get_call_template get_compile_result compile_device recompile bind"
+    " enable_caching disable_compile _compile_for_args launch_config_sensitive"
+).split()
 
 
 @dataclass
@@ -49,46 +57,79 @@ class Launched:
 
 @dataclass
 class Session:
-    """The launches since `install`, and the policy that they are judged by."""
+    """The launches since `install`, and the policy that they are judged by.
+
+    ``declined`` has the reason of each launch that was declined.
+    """
 
     policy: Policy = field(default_factory=Policy)
     mode: str = "race"
     launches: list[Launched] = field(default_factory=list)
+    declined: list[str] = field(default_factory=list)
 
     def launch(self, kernel: "Dispatcher", where: "Where", arguments: tuple) -> None:
         """Run a kernel; raise the first fault that counts."""
         __tracebackhide__ = True  # pytest then shows the line that launches
         begun = time.monotonic()
-        report = self.report(kernel, where, [_taken(x) for x in arguments], begun)
-        name, counted, passed = kernel.__name__, [], []
-        for fault in report.faults:
+        after: list[Callable[[], Any]] = []
+        try:
+            given = self.given(kernel, arguments, after)
+            run = lambda: self.report(kernel, where, given)
+            report = within(self.policy.seconds, run, kernel.__name__)
+        except Declined as reason:
+            self.declined.append(str(reason))
+            raise reason.with_traceback(None) from None
+        except TooLong as fault:
+            found, notes = [fault], []
+        except ValueError as error:  # about the grid or an argument
+            raise error.with_traceback(None) from None
+        else:
+            found, notes = report.faults, report.notes
+            for each in after:
+                each()
+        counted = self.judged(kernel.__name__, found, notes, time.monotonic() - begun)
+        if counted:
+            raise _own(kernel, counted[0]).with_traceback(None) from None
+
+    def judged(
+        self, name: str, found: list[Fault], notes: list[Fault], seconds: float
+    ) -> list[Fault]:
+        """Keep what a launch has done; return the faults that count."""
+        counted, passed = [], []
+        for fault in found:
             why = self.policy.because(name, fault)
-            if why is None:
+            if why is None or isinstance(fault, TooLong):
                 counted.append(fault)
             else:
                 passed.append((fault, why))
-        seconds = time.monotonic() - begun
-        self.launches.append(Launched(name, counted, passed, report.notes, seconds))
-        if counted:
-            raise _own(kernel, counted[0]) from counted[0]
+        self.launches.append(Launched(name, counted, passed, notes, seconds))
+        return counted
 
-    def report(
-        self, kernel: "Dispatcher", where: "Where", arguments: list, begun: float
-    ) -> Report:
-        limit = self.policy.seconds
+    def given(
+        self, kernel: "Dispatcher", arguments: tuple, after: list[Callable[[], Any]]
+    ) -> list[Any]:
+        """Return the arguments as the simulator takes them."""
+        __tracebackhide__ = True
+        try:
+            return taken(kernel.py_func, arguments, kernel.extensions, after)
+        except (TypeError, ValueError) as error:
+            raise error.with_traceback(None) from None
 
-        def beat() -> None:
-            if time.monotonic() - begun > limit:
-                raise TooLong(f"{kernel.__name__} ran for more than {limit:g} seconds")
-
-        report = simulator.run(
-            kernel.made, where.grid, where.block, *arguments, mode=self.mode, beat=beat,
-            shared=where.shared, turns=TURNS, negative="wraps",
-        )  # fmt: skip
+    def report(self, kernel: "Dispatcher", where: "Where", given: list[Any]) -> Report:
+        """Run a kernel; return its report, or raise Declined."""
+        try:
+            report = simulator.run(
+                kernel.made, where.grid, where.block, *given, mode=self.mode,
+                shared=where.shared, turns=TURNS, negative="wraps",
+            )  # fmt: skip
+        except Unreadable as error:
+            name = kernel.__name__
+            raise Declined(f"{name} is {error.what}, so it is not simulated") from None
         report.show()
         for fault in report.faults:
             if fault.fields.get("declined"):
-                raise Declined(str(fault))
+                at = [place.partition(": ") for place in places(kernel.py_func, fault)]
+                raise Declined(f"{fault.text} ({at[0][0]})" if at else str(fault))
         return report
 
     def summary(self) -> list[str]:
@@ -105,15 +146,14 @@ class Session:
                 place = note.fields["line"], note.fields.get("array")
                 said = f"{one.kernel}: {note.severity}: {note}"
                 first.setdefault((one.kernel, note.fields["kind"], *place), said)
+        faulty = sum(bool(one.faults) for one in self.launches)
+        counts = f", {faulty} with faults" if faulty else ""
+        counts += f"; {len(self.declined)} declined" if self.declined else ""
         return [
-            f"{len(self.launches)} launches in {seconds:.1f} s",
+            f"{len(self.launches)} launches in {seconds:.1f} s{counts}",
             *(f"{what}, {times} times" for what, times in passed.items()),
             *sorted(first.values()),
         ]
-
-
-class TooLong(Exception):
-    """A launch took longer than the policy allows."""
 
 
 class Where:
@@ -137,6 +177,7 @@ class Dispatcher:
         self.py_func, self.targetoptions, self.session = function, options, session
         self.made = simulator.Kernel(None, function, "cuda", options, signature)
         self.signature = signature
+        self.extensions = list(options.get("extensions") or [])
 
     @property
     def program(self) -> Any:
@@ -179,11 +220,29 @@ class Dispatcher:
         return self
 
     compile = specialize
-    extensions: list[Any] = []
+
+    def __get__(self, owner: Any, kind: Any = None) -> Any:
+        return self if owner is None else MethodType(self, owner)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in OF_COMPILER:
+            raise DeclinedAttribute(f"{name} of a kernel is not simulated")
+        raise AttributeError(f"a kernel has no {name}")
 
 
 def _own(kernel: "Dispatcher", fault: Fault) -> Exception:
-    """Return the exception that a kernel under debug=True raised, as Numba words it."""
+    """Return what a launch raises: a fault, with the files and lines that it names.
+
+    For an exception that a kernel under debug=True raised, it is that exception, as Numba
+    words it.
+    """
+    error = _raised(kernel, fault)
+    for place in places(kernel.py_func, fault):
+        error.add_note(place)
+    return error
+
+
+def _raised(kernel: "Dispatcher", fault: Fault) -> Exception:
     said = fault.fields.get("said", "")
     if fault.kind != "error" or "at" not in fault.fields:
         return fault
@@ -196,18 +255,3 @@ def _own(kernel: "Dispatcher", fault: Fault) -> Exception:
     where = f"tid={thread} ctaid={block}"
     kind = kind or getattr(builtins, fault.error)
     return kind(f"{where}: {message}" if message else where)
-
-
-def _taken(value: Any) -> Any:
-    """Return an argument as the simulator takes it; raise Declined for another kind."""
-    if hasattr(value, "__cuda_array_interface__") and not isinstance(value, np.ndarray):
-        return np.asarray(value)
-    dtype = getattr(value, "dtype", None)
-    if isinstance(value, (np.ndarray, np.generic)) and str(dtype) not in SIZES:
-        raise Declined(f"numbers of {dtype} are not simulated")
-    if isinstance(value, (np.ndarray, np.generic, bool, int, float)):
-        return value
-    if isinstance(value, tuple):
-        parts = [_taken(part) for part in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
-    raise Declined(f"{shown(value)} as an argument is not simulated")
