@@ -1,16 +1,13 @@
 """blocksim behind numba.cuda: a project's own kernels and tests, without a GPU."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from blocksim.dropin import arrays, devices, policy
+from dropin import PLUGIN, run
 
-LIB = Path(__file__).parents[2] / "lib"
 KERNELS = """
 import numpy as np
 import pytest
@@ -96,22 +93,6 @@ def test_it():
     pass
 """,
 }
-
-
-def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    """Run Python in a project that knows nothing of blocksim."""
-    return subprocess.run(
-        [sys.executable, *command],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        env={k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
-        | {"PYTHONPATH": str(LIB)},
-    )
-
-
-PLUGIN = ("-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider",
-          "-p", "blocksim.pytest_plugin")  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,10 @@ def taken(
         for extension in reversed(extensions):
             _, value = extension.prepare_args(None, value, stream=0, retr=after)
         name = names[number] if number < len(names) else f"argument {number + 1}"
-        given.append(_taken(name, value))
+        if getattr(value, "dtype", None) == random.xoroshiro128p_dtype:
+            given.append(random.columns(function, number, value))
+        else:
+            given.append(_taken(name, value))
     return given
 
 
@@ -57,8 +60,6 @@ def _taken(name: str, value: Any) -> Any:
 
 def _numbers(name: str, value: Any) -> Any:
     dtype = value.dtype
-    if dtype == random.xoroshiro128p_dtype:
-        return value.view(np.uint64).reshape(*value.shape, 2)
     if dtype.hasobject or not dtype.isnative or dtype.char in "gG":
         kinds = "of types that Numba has, in this machine's order of bytes"
         raise ValueError(f"{name}: expected numbers {kinds}; got {dtype}")
