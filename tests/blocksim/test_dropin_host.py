@@ -1,5 +1,6 @@
 """The host's side of the drop-in: what is taken, refused, or declined by its name."""
 
+import pickle
 from enum import IntEnum
 from typing import Any
 
@@ -141,8 +142,44 @@ def test_what_an_array_or_device_lacks_is_declined_and_absent() -> None:
 
 def test_a_copy_to_the_device_keeps_its_type() -> None:
     d = arrays.to_device(np.zeros(2, np.float32))
-    with pytest.raises(TypeError, match="expected numbers of float32, got float64"):
+    with pytest.raises(TypeError, match="expected an array of float32, got float64"):
         d.copy_to_device(np.zeros(2))
+
+
+def test_a_copy_may_have_other_extents_of_one() -> None:
+    d, column = arrays.to_device(np.arange(3.0)), np.zeros((3, 1))
+    d.copy_to_host(column)
+    assert column.ravel().tolist() == [0, 1, 2]
+    d.copy_to_device(column + 1)
+    assert d.tolist() == [1, 2, 3]
+    with pytest.raises(ValueError, match=r"expected the shape \(3,\), got \(1, 2\)"):
+        d.copy_to_host(np.zeros((1, 2)))
+
+
+def test_another_shape_shares_the_memory_or_is_refused_as_by_numba() -> None:
+    d = arrays.to_device(np.zeros((2, 3)))
+    d.reshape(3, 2)[0, 1] = 1
+    d.ravel()[5] = 2
+    assert d.tolist() == [[0, 1, 0], [0, 0, 2]]
+    for copy in (d.T.ravel, lambda: d.T.reshape(6)):
+        with pytest.raises(NotImplementedError, match="operation requires copying"):
+            copy()
+    assert d.T.ravel("F").tolist() == [0, 1, 0, 0, 0, 2]
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+def test_a_kind_of_array_with_rules_of_its_own() -> None:
+    @jit
+    def store(x):
+        x[0, 1] = 1
+
+    x = np.asmatrix(np.zeros((1, 2)))
+    store[1, 1](x)
+    assert x.tolist() == [[0, 1]]
+    with pytest.raises(
+        TypeError, match="x: expected an array, as Numba does; got a mas"
+    ):
+        store[1, 1](np.ma.masked_array(np.zeros((1, 2)), [[0, 1]]))
 
 
 # Kernels -----------------------------------------------------------------------
@@ -198,6 +235,24 @@ def test_a_wrapper_is_read_and_not_what_it_wraps() -> None:
     x = np.zeros(1)
     jit(outer)[1, 1](x)
     assert x[0] == 2
+
+
+@pytest.mark.parametrize("wrong", [-1, 2.5, "a"])
+def test_forall_takes_a_number_of_tasks(wrong: Any) -> None:
+    with pytest.raises(ValueError, match="ntasks: expected whole numbers from 0, got"):
+        add_one.forall(wrong)
+
+
+def test_a_fault_can_be_copied_and_pickled() -> None:
+    @jit
+    def beyond(x):
+        x[5] = 1
+
+    with pytest.raises(Fault) as caught:
+        beyond[1, 1](np.zeros(3))
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == str(caught.value) and again.fields == caught.value.fields
+    assert again.__notes__ == caught.value.__notes__ and again.kind == "index"
 
 
 def test_extensions_prepare_arguments_and_hear_of_the_end() -> None:

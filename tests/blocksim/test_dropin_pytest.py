@@ -199,7 +199,7 @@ def test_a_module_that_launches_what_is_declined_is_skipped(said: str) -> None:
 def test_a_doctest_that_launches_what_is_declined_is_skipped(said: str) -> None:
     assert "FAILED package" not in said and "ERROR package" not in said
     line = line_of("package/kernels.py", "def doctested():")
-    assert f"kernels.py:{line}: blocksim: the simulator" in said
+    assert f"kernels.py:{line + 1}: blocksim: the simulator" in said
 
 
 def test_kernels_made_before_the_plugin_run_on_the_simulator(said: str) -> None:
@@ -287,3 +287,15 @@ def test_without_numba_the_error_says_what_to_install(tmp_path: Path) -> None:
     done = run(tmp_path, "-c", start)
     assert "expected numba to be installed: pip install numba" in done.stderr
     assert done.returncode == 2
+
+
+def test_a_fault_in_a_pools_worker_comes_back(tmp_path: Path) -> None:
+    script = SCRIPT.rpartition("main()")[0] + (
+        "if __name__ == '__main__':\n"
+        "    import multiprocessing\n"
+        "    with multiprocessing.get_context('fork').Pool(1) as pool:\n"
+        "        pool.apply(main)\n"
+    )
+    write(tmp_path, {"s.py": script})
+    done = run(tmp_path, "-m", "blocksim", "s.py")
+    assert "Fault: thread 1 reads x[0]" in done.stderr and done.returncode == 1

@@ -60,6 +60,8 @@ def _taken(name: str, value: Any) -> Any:
 
 def _numbers(name: str, value: Any) -> Any:
     dtype = value.dtype
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{name}: expected an array, as Numba does; got a masked one")
     if dtype.hasobject or not dtype.isnative or dtype.char in "gG":
         kinds = "of types that Numba has, in this machine's order of bytes"
         raise ValueError(f"{name}: expected numbers {kinds}; got {dtype}")
@@ -68,4 +70,5 @@ def _numbers(name: str, value: Any) -> Any:
         raise Declined(f"{name}: {kind} are not simulated")
     if isinstance(value, np.ndarray) and not value.ndim:
         raise Declined(f"{name}: an array without dimensions is not simulated")
-    return value
+    # A matrix, say, has other rules for its indices than an array.
+    return value.view(np.ndarray) if isinstance(value, np.ndarray) else value

@@ -23,21 +23,35 @@ class DeviceNDArray(np.ndarray):
         """Return a copy, or fill ``ary`` with it."""
         if ary is None:
             return np.array(self, order="K", subok=False)
-        if ary.dtype != self.dtype:
-            raise TypeError(f"ary: expected an array of {self.dtype}, got {ary.dtype}")
-        if ary.shape != self.shape:
-            raise ValueError(f"ary: expected the shape {self.shape}, got {ary.shape}")
-        np.copyto(ary, self)
+        self._check(ary)
+        np.copyto(ary, np.asarray(self).reshape(ary.shape))
         return ary
 
     def copy_to_device(self, ary: Any, stream: Any = 0) -> None:
         """Take over the numbers of another array of this shape."""
         given = np.asarray(ary)
-        if given.shape != self.shape:
-            raise ValueError(f"ary: expected the shape {self.shape}, got {given.shape}")
-        if given.dtype != self.dtype:
-            raise TypeError(f"ary: expected numbers of {self.dtype}, got {given.dtype}")
-        np.copyto(self, given)
+        self._check(given)
+        np.copyto(self, given.reshape(self.shape))
+
+    def _check(self, ary: np.ndarray) -> None:
+        """Refuse an array of another type or shape; extents of 1 do not count."""
+        if [n for n in ary.shape if n != 1] != [n for n in self.shape if n != 1]:
+            raise ValueError(f"ary: expected the shape {self.shape}, got {ary.shape}")
+        if ary.dtype != self.dtype:
+            raise TypeError(f"ary: expected an array of {self.dtype}, got {ary.dtype}")
+
+    def ravel(self, order: Any = "C", stream: Any = 0) -> "DeviceNDArray":
+        """Return the elements in one dimension, in the same memory."""
+        return self._shared(super().ravel(order))
+
+    def reshape(self, *shape: Any, order: Any = "C") -> "DeviceNDArray":
+        """Return the elements in another shape, in the same memory."""
+        return self._shared(super().reshape(*shape, order=order))
+
+    def _shared(self, made: Any) -> Any:
+        if self.size and not np.may_share_memory(self, made):
+            raise NotImplementedError("operation requires copying")
+        return made
 
     def split(self, section: int, stream: Any = 0) -> Iterator["DeviceNDArray"]:
         """Yield the parts of a one-dimensional array, of this many elements each."""

@@ -203,12 +203,11 @@ class Dispatcher:
         self, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem: int = 0
     ) -> Callable[..., None]:
         """Return the kernel on so many threads, as a function of its arguments."""
-        if ntasks < 0:
-            raise ValueError(f"ntasks: expected a number from 0, got {ntasks!r}")
-        block = tpb or THREADS
-        if ntasks == 0:
+        count, block = simulator.count(ntasks, "ntasks"), simulator.count(tpb, "tpb")
+        if count == 0:
             return lambda *arguments: None
-        return self.configure(-(-ntasks // block), block, stream, sharedmem)
+        block = block or THREADS
+        return self.configure(-(-count // block), block, stream, sharedmem)
 
     def __call__(self, *arguments: Any) -> Any:
         if self.targetoptions.get("device"):
