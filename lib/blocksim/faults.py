@@ -26,6 +26,11 @@ class Fault(ValueError):
             raise AttributeError(name)
         return self.fields[name]
 
+    def __reduce__(self) -> tuple:
+        """Return how to make it again, in the process that waits for a pool's worker."""
+        made = self.fields["kind"], self.fields["text"], self.fields["line"]
+        return type(self), made, self.__dict__
+
 
 HOW = {
     "read": "{now} reads {what}, which {before} {wrote}{at}, with {none}; it got {old}",

@@ -20,7 +20,11 @@ TREES: WeakKeyDictionary[FunctionType, Node] = WeakKeyDictionary()
 
 
 class Unreadable(ValueError):
-    """A function without a readable def; the message is a noun that says what it is."""
+    """A function without a readable def; ``what`` is a noun that says what it is."""
+
+    def __init__(self, what: str, message: str = ""):
+        super().__init__(message or what)
+        self.what = what
 
 
 def program(kernel: object) -> Program:
@@ -31,9 +35,10 @@ def program(kernel: object) -> Program:
     overrides: dict[str, object] = {}
     try:
         return Program(compilable(kernel, overrides), overrides)
-    except Unreadable as what:
+    except Unreadable as error:
         wanted = "a function made by def, in a file or a cell, or what load returns"
-        raise ValueError(f"kernel: expected {wanted}; got {what}") from None
+        message = f"kernel: expected {wanted}; got {error.what}"
+        raise Unreadable(error.what, message) from None
 
 
 def compilable(kernel: object, overrides: dict[str, object]) -> Function:
@@ -144,12 +149,13 @@ def numbas(value: object) -> object:
                 known = getattr(known, part, None)
             if known is value:
                 return Thing(path)
-    return Unusable("{name} is nothing that a kernel can use here")
+    return Unusable("{name} is nothing that a kernel can use", "", "library")
 
 
 def text(kernel: object) -> str:
     """Return a kernel's source, padded so that its line numbers are the file's."""
-    lines, first = inspect.getsourcelines(bare(kernel))
+    # Of a function that wraps another one, its own code.
+    lines, first = inspect.getsourcelines(bare(kernel).__code__)
     depth = len(lines[0]) - len(lines[0].lstrip())
     # A comment may be indented less than the function around it.
     lines = [line[depth:] if not line[:depth].strip() else line for line in lines]

@@ -78,7 +78,7 @@ class Launch:
     log : bool
     beat : callable
         Called whenever a thread continues, and from time to time in a loop, as a sign
-        of life. What it raises ends the launch, as a fault.
+        of life. A TimeoutError that it raises ends the launch, as `endless`.
     shared : int
         Bytes of dynamic shared memory.
     turns : int
@@ -335,6 +335,9 @@ class Launch:
             return None
         except Fault:
             raise
+        except TimeoutError as late:  # of `beat`
+            here = self.here(thread.number)
+            self.fault("endless", f"{here}: {late}", threads=[thread.number], late=True)
         except Exception as error:
             kind = type(error).__name__
             said = f"{kind}: {in_words(str(error))}"

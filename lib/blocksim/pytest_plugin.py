@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 # NumPy installed; so the simulator is imported when it is asked for.
 MARK = "blocksim(benign=[], seconds=None): known benign faults, and a limit of time"
 SESSION: pytest.StashKey[Session] = pytest.StashKey()
+POLICY: pytest.StashKey[Policy] = pytest.StashKey()  # of a test
+BEFORE: pytest.StashKey[int] = pytest.StashKey()  # launches declined before a test
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -43,8 +45,10 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     options = early_config.known_args_namespace
     if not getattr(options, "blocksim", False):
         return
-    from blocksim.dropin import install, policy
-
+    try:
+        from blocksim.dropin import install, policy
+    except ModuleNotFoundError as error:
+        raise pytest.UsageError(f"--blocksim needs {error.name}") from None
     try:
         file = options.blocksim_policy
         rules = policy.read(Path(file)) if file else policy.Policy()
@@ -58,26 +62,21 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", MARK)
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Judge the launches of a test by the policy and its own mark."""
-    session = item.config.stash.get(SESSION, None)
-    if session is None:
-        return (yield)
-    general = session.policy
-    for mark in item.iter_markers("blocksim"):
-        session.policy = _with_mark(session.policy, item, mark.args, mark.kwargs)
-    try:
-        return (yield)
-    finally:
-        session.policy = general
+def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> None:
+    """Read the marks of all tests, so that a wrong one is told before any test runs."""
+    session = config.stash.get(SESSION, None)
+    for item in items if session else []:
+        item.stash[POLICY] = session.policy
+        for mark in item.iter_markers("blocksim"):
+            item.stash[POLICY] = _with_mark(
+                item.stash[POLICY], item, mark.args, mark.kwargs
+            )
 
 
 def _with_mark(
     rules: Policy, item: pytest.Item, args: tuple[Any, ...], given: dict[str, Any]
 ) -> Policy:
-    unknown = set(given) - {"benign", "seconds"}
-    if args or unknown:
+    if args or set(given) - {"benign", "seconds"}:
         raise pytest.UsageError(f"{item.nodeid}: expected the mark as {MARK}")
     try:
         return rules.with_marks(given.get("benign", []), given.get("seconds"))
@@ -86,21 +85,65 @@ def _with_mark(
 
 
 @pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Judge the launches of a test by the policy and its own mark."""
+    session = item.config.stash.get(SESSION, None)
+    if session is None:
+        return (yield)
+    general, session.policy = session.policy, item.stash.get(POLICY, session.policy)
+    item.stash[BEFORE] = len(session.declined)
+    try:
+        return (yield)
+    finally:
+        session.policy = general
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Iterator[pytest.TestReport]:
-    """Turn what the simulator declines into a skip with its reason."""
-    report = yield
-    error = call.excinfo
-    if error is None or SESSION not in item.config.stash:
-        return report
-    from blocksim.dropin import Declined
+    """Turn what the simulator declines into a skip with its reason.
 
-    if error.errisinstance(Declined):
+    So it does where the test caught the exception, or where it was raised in a thread:
+    such a test has not run its kernel.
+    """
+    report = yield
+    session = item.config.stash.get(SESSION, None)
+    if session is None:
+        return report
+    caught = session.declined[item.stash.get(BEFORE, 0) :]
+    reasons = _declined(call.excinfo) or (caught if call.when == "call" else [])
+    if reasons and not hasattr(report, "wasxfail") and not _is_fault(call.excinfo):
         report.outcome = "skipped"
         line = (item.location[1] or 0) + 1
-        report.longrepr = (str(item.path), line, f"blocksim: {error.value}")
+        report.longrepr = (str(item.path), line, f"blocksim: {reasons[0]}")
     return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: Any) -> Iterator[pytest.CollectReport]:
+    """Skip a module that launches what is declined when it is imported."""
+    report = yield
+    session = collector.config.stash.get(SESSION, None)
+    reasons = _declined(report.call.excinfo) if session and report.failed else []
+    if reasons:
+        report.outcome = "skipped"
+        report.longrepr = (str(collector.path), 1, f"blocksim: {reasons[0]}")
+    return report
+
+
+def _declined(raised: Any) -> list[str]:
+    """Return why a kernel was declined, if that was raised."""
+    from blocksim.dropin import Declined
+
+    is_declined = raised is not None and raised.errisinstance(Declined)
+    return [str(raised.value)] if is_declined else []
+
+
+def _is_fault(raised: Any) -> bool:
+    from blocksim.faults import Fault
+
+    return raised is not None and raised.errisinstance(Fault)
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:

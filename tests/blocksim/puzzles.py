@@ -1158,7 +1158,7 @@ def judged(answer: Callable[..., Any], launches: list[Launch], lines: list[str])
             said = "\n".join([str(fault), *getattr(fault, "__notes__", [])])
             return {"kind": fault.kind, "array": array, "line": line, "text": said}
         except Declined as reason:
-            line = int(re.search(r"\(line (\d+)\)$", str(reason))[1])
+            line = int(re.search(r"(?:line |:)(\d+)\)$", str(reason))[1])
             return {
                 "kind": DECLINED,
                 "array": None,

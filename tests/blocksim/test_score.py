@@ -22,7 +22,9 @@ ROWS = {
     "test_a.T.both": {"cudasim": row("pass", 4.0), "blocksim": row("pass", 1.0)},
     "test_a.T.one": {
         "cudasim": row("pass"),
-        "blocksim": row("fail", reason="Declined: numbers of complex64 are not simulated"),
+        "blocksim": row(
+            "fail", reason="Declined: numbers of complex64 are not simulated"
+        ),
     },
     "test_b.T.mine": {"cudasim": row("fail"), "blocksim": row("pass")},
     "test_b.T.none": {"cudasim": row("fail"), "blocksim": row("skip")},

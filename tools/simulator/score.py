@@ -6,7 +6,7 @@
 It installs numba-cuda in an environment of its own, whose tests lie beside it, and runs
 each file under both simulators; what Numba's simulator skips is not skipped. A test counts
 if it launches a kernel and one of the two passes it. The score is stored in
-tests/blocksim/score.json, with the reasons why blocksim fails tests, and shown in its README.
+tests/blocksim/score.json, with the reasons why blocksim fails tests; its README shows it.
 """
 
 import json

@@ -12,13 +12,17 @@ Policy
     Which faults are known to be benign, and how long a launch may take.
 
 ``arrays`` has the arrays of a device, ``devices`` the device itself, its streams and
-events, and ``kernels`` what ``cuda.jit`` makes. A device array is a NumPy array with two
-more methods, so what only fails on a GPU because it was never copied to the host works
-here. Nothing is asynchronous: every call is complete when it returns.
+events, ``random`` its random numbers, and ``kernels`` what ``cuda.jit`` makes.
+``arguments`` takes what a launch is given, and ``places`` finds the file of a fault.
+``declined`` stands for what is not simulated. A device array is a NumPy array with Numba's
+methods, so what only fails on a GPU because it was never copied to the host works here; a
+new one is filled with NaN, or with numbers that nobody takes for a result. Nothing is
+asynchronous: every call is complete when it returns.
 """
 
+from .declined import Declined
 from .install import install
-from .kernels import Declined, Launched, Session
+from .kernels import Launched, Session
 from .policy import Policy
 
 __all__ = ["Declined", "Launched", "Policy", "Session", "install"]

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from .declined import DeclinedAttribute
+
 COMPUTE_CAPABILITY = (8, 0)
 BYTES = 1 << 33
 
@@ -17,8 +19,15 @@ class Stream:
     def __int__(self) -> int:
         return self.handle
 
+    def __repr__(self) -> str:
+        return f"<stream {self.handle} of blocksim>"
+
     def synchronize(self) -> None:
         """Return: nothing is left to wait for."""
+
+    async def async_done(self) -> "Stream":
+        """Return the stream: nothing is left to wait for."""
+        return self
 
     def add_callback(self, callback: Callable[..., Any], arg: Any = None) -> None:
         """Call the function: what stood before it in the stream is done."""
@@ -94,7 +103,7 @@ class Device:
     """The one device; its limits are those of `blocksim` and of an A100."""
 
     id = 0
-    name = b"blocksim"
+    name = "blocksim"
     uuid = "GPU-00000000-0000-0000-0000-000000000000"
     compute_capability = cc = COMPUTE_CAPABILITY
     WARP_SIZE = 32
@@ -104,6 +113,25 @@ class Device:
     MAX_SHARED_MEMORY_PER_BLOCK = 48 * 1024
     MULTIPROCESSOR_COUNT = 108
     CONCURRENT_KERNELS = ASYNC_ENGINE_COUNT = UNIFIED_ADDRESSING = 1
+    COMPUTE_CAPABILITY_MAJOR, COMPUTE_CAPABILITY_MINOR = COMPUTE_CAPABILITY
+    MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 48 * 1024
+    MAX_SHARED_MEMORY_PER_MULTIPROCESSOR = 164 * 1024
+    MAX_REGISTERS_PER_BLOCK = MAX_REGISTERS_PER_MULTIPROCESSOR = 65536
+    MAX_THREADS_PER_MULTI_PROCESSOR, MAX_BLOCKS_PER_MULTIPROCESSOR = 2048, 32
+    TOTAL_CONSTANT_MEMORY, L2_CACHE_SIZE = 64 * 1024, 40 << 20
+    CAN_MAP_HOST_MEMORY = MANAGED_MEMORY = 1
+    COOPERATIVE_LAUNCH = INTEGRATED = KERNEL_EXEC_TIMEOUT = TCC_DRIVER = 0
+    PCI_DOMAIN_ID = PCI_BUS_ID = PCI_DEVICE_ID = 0
+    supports_float16, supports_bfloat16, supports_fp8 = True, False, False
+
+    def __getattr__(self, name: str) -> Any:
+        if name.isupper() and not name.startswith("_"):
+            raise DeclinedAttribute(f"{name} of the device is not simulated")
+        raise AttributeError(f"the device has no {name}")
+
+    def get_primary_context(self) -> "Context":
+        """Return the context."""
+        return CONTEXT
 
     def reset(self) -> None:
         """Do nothing: the device keeps nothing."""
@@ -146,6 +174,11 @@ class Context:
 
     push = pop = reset
 
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("mem") or name in ("can_access_peer", "create_module_ptx"):
+            raise DeclinedAttribute(f"{name} of the context is not simulated")
+        raise AttributeError(f"the context has no {name}")
+
     @contextmanager
     def defer_cleanup(self) -> Iterator[None]:
         """Free nothing meanwhile."""
@@ -173,6 +206,10 @@ class DeviceList(list[Managed]):
 
 
 gpus = DeviceList([Managed()])
+
+
+def cuda_error() -> None:
+    """Return None: there is no driver that could fail."""
 
 
 def list_devices() -> DeviceList:

@@ -6,26 +6,33 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from types import MethodType
 from typing import Any
 
-import numpy as np
-
 from blocksim import kernel as simulator
-from blocksim.faults import FATAL, Fault, shown
+from blocksim.faults import FATAL, Fault
+from blocksim.functions import Unreadable
 from blocksim.report import Report
-from blocksim.types import SIZES
 
+from .arguments import taken
+from .declined import Declined, DeclinedAttribute
+from .places import places
 from .policy import Policy
 
 THREADS = 128  # of a block, where forall is not told
 TURNS = 1 << 62  # the limit is one of time
 # What Numba compiles and the simulator declines, and what is never meant: a fault here.
 MISTAKES = ("mention",)
-MOST_NOTES = 4  # of an exception
-
-
-class Declined(Exception):
-    """The simulator does not take a kernel or an argument, though Numba may."""
+MOST_NOTES = 4  # of an exception, on what else its launch shows
+# What Numba's kernels tell of the code that was compiled: here is none.
+OF_COMPILER = (
+    "overloads signatures nopython_signatures stats specialized specializations"
+    " inspect_asm inspect_llvm inspect_types inspect_sass inspect_lto_ptx"
+    " get_regs_per_thread get_shared_mem_per_block get_const_mem_size"
+    " get_local_mem_per_thread get_max_threads_per_block get_annotation_info"
+    " get_call_template get_compile_result compile_device recompile bind"
+    " enable_caching disable_compile _compile_for_args launch_config_sensitive"
+).split()
 
 
 @dataclass
@@ -52,50 +59,82 @@ class Launched:
 
 @dataclass
 class Session:
-    """The launches since `install`, and the policy that they are judged by."""
+    """The launches since `install`, and the policy that they are judged by.
+
+    ``declined`` has the reason of each launch that was declined.
+    """
 
     policy: Policy = field(default_factory=Policy)
     mode: str = "race"
     launches: list[Launched] = field(default_factory=list)
+    declined: list[str] = field(default_factory=list)
 
     def launch(self, kernel: "Dispatcher", where: "Where", arguments: tuple) -> None:
         """Run a kernel; raise the first fault that counts."""
         __tracebackhide__ = True  # pytest then shows the line that launches
         begun = time.monotonic()
-        report = self.report(kernel, where, [_taken(x) for x in arguments], begun)
-        name, counted, passed = kernel.__name__, [], []
-        for fault in report.faults:
-            late = fault.fields.get("error") == TooLong.__name__
-            why = None if late else self.policy.because(name, fault)
-            if why is None:
-                counted.append(fault)
-            else:
-                passed.append((fault, why))
-        seconds = time.monotonic() - begun
-        self.launches.append(Launched(name, counted, passed, report.notes, seconds))
+        after: list[Callable[[], Any]] = []
+        try:
+            given = self.given(kernel, arguments, after)
+            report = self.report(kernel, where, given, begun)
+        except Declined as reason:
+            self.declined.append(str(reason))
+            raise reason.with_traceback(None) from None
+        except ValueError as error:  # about the grid or an argument
+            raise error.with_traceback(None) from None
+        for each in after:
+            each()
+        counted = self.judged(kernel.__name__, report, time.monotonic() - begun)
         if counted:
             error = _own(kernel, counted[0])
             _add_notes(error, counted[1:], report.notes)
-            raise error from counted[0]
+            raise error.with_traceback(None) from None
+
+    def judged(self, name: str, report: Report, seconds: float) -> list[Fault]:
+        """Keep what a launch has done; return the faults that count."""
+        counted, passed = [], []
+        for fault in report.faults:
+            why = self.policy.because(name, fault)
+            if why is None or fault.fields.get("late"):  # no policy changes its limit
+                counted.append(fault)
+            else:
+                passed.append((fault, why))
+        self.launches.append(Launched(name, counted, passed, report.notes, seconds))
+        return counted
+
+    def given(
+        self, kernel: "Dispatcher", arguments: tuple, after: list[Callable[[], Any]]
+    ) -> list[Any]:
+        """Return the arguments as the simulator takes them."""
+        __tracebackhide__ = True
+        try:
+            return taken(kernel.py_func, arguments, kernel.extensions, after)
+        except (TypeError, ValueError) as error:
+            raise error.with_traceback(None) from None
 
     def report(
-        self, kernel: "Dispatcher", where: "Where", arguments: list, begun: float
+        self, kernel: "Dispatcher", where: "Where", given: list[Any], begun: float
     ) -> Report:
-        limit = self.policy.seconds
+        """Run a kernel; return its report, or raise Declined."""
+        limit, name = self.policy.seconds, kernel.__name__
 
         def beat() -> None:
             if time.monotonic() - begun > limit:
-                raise TooLong(f"{kernel.__name__} ran for more than {limit:g} seconds")
+                raise TimeoutError(f"{name} ran for more than {limit:g} seconds")
 
-        report = simulator.run(
-            kernel.made, where.grid, where.block, *arguments, mode=self.mode, beat=beat,
-            shared=where.shared, turns=TURNS, negative="wraps",
-        )  # fmt: skip
+        try:
+            report = simulator.run(
+                kernel.made, where.grid, where.block, *given, mode=self.mode, beat=beat,
+                shared=where.shared, turns=TURNS, negative="wraps",
+            )  # fmt: skip
+        except Unreadable as error:
+            raise Declined(f"{name} is {error.what}, so it is not simulated") from None
         report.show()
         for fault in report.faults:
             declined = fault.fields.get("declined")
             if declined and declined not in MISTAKES:
-                raise Declined(str(fault))
+                at = [place.partition(": ") for place in places(kernel.py_func, fault)]
+                raise Declined(f"{fault.text} ({at[0][0]})" if at else str(fault))
         return report
 
     def summary(self) -> list[str]:
@@ -112,15 +151,14 @@ class Session:
                 place = note.fields["line"], note.fields.get("array")
                 said = f"{one.kernel}: {note.severity}: {note}"
                 first.setdefault((one.kernel, note.fields["kind"], *place), said)
+        faulty = sum(bool(one.faults) for one in self.launches)
+        counts = f", {faulty} with faults" if faulty else ""
+        counts += f"; {len(self.declined)} declined" if self.declined else ""
         return [
-            f"{len(self.launches)} launches in {seconds:.1f} s",
+            f"{len(self.launches)} launches in {seconds:.1f} s{counts}",
             *(f"{what}, {times} times" for what, times in passed.items()),
             *sorted(first.values()),
         ]
-
-
-class TooLong(Exception):
-    """A launch took longer than the policy allows."""
 
 
 class Where:
@@ -144,6 +182,7 @@ class Dispatcher:
         self.py_func, self.targetoptions, self.session = function, options, session
         self.made = simulator.Kernel(None, function, "cuda", options, signature)
         self.signature = signature
+        self.extensions = list(options.get("extensions") or [])
 
     @property
     def program(self) -> Any:
@@ -169,12 +208,11 @@ class Dispatcher:
         self, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem: int = 0
     ) -> Callable[..., None]:
         """Return the kernel on so many threads, as a function of its arguments."""
-        if ntasks < 0:
-            raise ValueError(f"ntasks: expected a number from 0, got {ntasks!r}")
-        block = tpb or THREADS
-        if ntasks == 0:
+        count, block = simulator.count(ntasks, "ntasks"), simulator.count(tpb, "tpb")
+        if count == 0:
             return lambda *arguments: None
-        return self.configure(-(-ntasks // block), block, stream, sharedmem)
+        block = block or THREADS
+        return self.configure(-(-count // block), block, stream, sharedmem)
 
     def __call__(self, *arguments: Any) -> Any:
         if self.targetoptions.get("device"):
@@ -186,11 +224,29 @@ class Dispatcher:
         return self
 
     compile = specialize
-    extensions: list[Any] = []
+
+    def __get__(self, owner: Any, kind: Any = None) -> Any:
+        return self if owner is None else MethodType(self, owner)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in OF_COMPILER:
+            raise DeclinedAttribute(f"{name} of a kernel is not simulated")
+        raise AttributeError(f"a kernel has no {name}")
 
 
 def _own(kernel: "Dispatcher", fault: Fault) -> Exception:
-    """Return the exception that a kernel under debug=True raised, as Numba words it."""
+    """Return what a launch raises: a fault, with the files and lines that it names.
+
+    For an exception that a kernel under debug=True raised, it is that exception, as Numba
+    words it.
+    """
+    error = _raised(kernel, fault)
+    for place in places(kernel.py_func, fault):
+        error.add_note(place)
+    return error
+
+
+def _raised(kernel: "Dispatcher", fault: Fault) -> Exception:
     said = fault.fields.get("said", "")
     if fault.kind != "error" or "at" not in fault.fields:
         return fault
@@ -211,18 +267,3 @@ def _add_notes(error: Exception, others: list[Fault], notes: list[Fault]) -> Non
     lines = [f"also: {other}" for other in first] + [f"note: {note}" for note in notes]
     for line in lines[:MOST_NOTES]:
         error.add_note(line)
-
-
-def _taken(value: Any) -> Any:
-    """Return an argument as the simulator takes it; raise Declined for another kind."""
-    if hasattr(value, "__cuda_array_interface__") and not isinstance(value, np.ndarray):
-        return np.asarray(value)
-    dtype = getattr(value, "dtype", None)
-    if isinstance(value, (np.ndarray, np.generic)) and str(dtype) not in SIZES:
-        raise Declined(f"numbers of {dtype} are not simulated")
-    if isinstance(value, (np.ndarray, np.generic, bool, int, float)):
-        return value
-    if isinstance(value, tuple):
-        parts = [_taken(part) for part in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
-    raise Declined(f"{shown(value)} as an argument is not simulated")

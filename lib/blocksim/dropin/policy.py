@@ -64,6 +64,8 @@ class Policy:
         self, benign: list[dict[str, Any]], seconds: float | None
     ) -> "Policy":
         """Return this policy with further benign faults, and perhaps another limit."""
+        if not isinstance(benign, (list, tuple)):
+            raise ValueError(f"the mark: benign: expected a list, got {benign!r}")
         more = tuple(_benign(entry, "the mark") for entry in benign)
         limit = self.seconds if seconds is None else _seconds(seconds, "the mark")
         return replace(self, seconds=limit, benign=self.benign + more)

@@ -27,6 +27,13 @@ def signature_of(declared: Any) -> Any:
     return things.Signature(result.name if result else None, tuple(takes))
 
 
+def is_signature(declared: Any) -> bool:
+    """Say whether an argument of the decorator declares types."""
+    return isinstance(declared, (str, tuple, list, things.Signature)) or hasattr(
+        declared, "return_type"
+    )
+
+
 def _type(given: Any) -> Any:
     """Return the stand-in for one of Numba's types, or None."""
     if isinstance(given, (things.Type, things.Shaped)):
