@@ -56,7 +56,9 @@ def compilable(kernel: object, overrides: dict[str, object]) -> Function:
         TREES[function] = definition(function)
     signature = getattr(kernel, "signature", None)
     resolve = lambda value: stand_in(value, overrides)
-    return Function(function.__name__, TREES[function], find, resolve, signature)
+    made = Function(function.__name__, TREES[function], find, resolve, signature)
+    made.inline = getattr(kernel, "targetoptions", {}).get("inline") in (True, "always")
+    return made
 
 
 def definition(function: FunctionType) -> Node:
@@ -96,6 +98,8 @@ def stand_in(value: object, overrides: dict[str, object]) -> object:
         "operator",
     ):
         return value  # the reader's own module, with functions or constants
+    if isinstance(value, slice):
+        return Cut(value)
     function = bare(value)
     if function is not None:
         try:
@@ -104,6 +108,14 @@ def stand_in(value: object, overrides: dict[str, object]) -> object:
             instead = "a def under @cuda.jit(device=True), in a file or a cell"
             return Unusable(f"{{name}} is {what}", instead, "functions")
     return resolved(value, None)
+
+
+class Cut(Unusable):
+    """A slice around a kernel, which an index may name."""
+
+    def __init__(self, value: slice):
+        super().__init__("{name} is a slice", "use it as an index", "asking")
+        self.bounds = value.start, value.stop, value.step
 
 
 def is_exception(value: object) -> bool:

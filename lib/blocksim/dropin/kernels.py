@@ -139,6 +139,11 @@ class Dispatcher:
         self.signature = signature
 
     @property
+    def _device(self) -> bool:
+        """Whether this is a device function: Numba's simulator has this attribute."""
+        return bool(self.targetoptions.get("device"))
+
+    @property
     def program(self) -> Any:
         """The compiled kernel."""
         return self.made.program
