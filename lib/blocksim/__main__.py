@@ -1,6 +1,6 @@
 """Runs a program with its CUDA kernels on the simulator.
 
-    python -m blocksim [--policy FILE] [--mode race|full|plain] script.py [arguments]
+    python -m blocksim [--policy FILE] [--mode MODE] script.py [arguments]
     python -m blocksim … -m module [arguments]
 
 The program sees the arguments that follow its name. The first fault ends it with its
@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 from blocksim.dropin import Declined, install, policy
+from blocksim.kernel import MODES
 
 
 def main() -> int:
@@ -20,7 +21,7 @@ def main() -> int:
     words = argparse.ArgumentParser("python -m blocksim", description=__doc__)
     words.formatter_class = argparse.RawDescriptionHelpFormatter
     words.add_argument("--policy", metavar="FILE", type=Path)
-    words.add_argument("--mode", choices=["race", "full", "plain"], default="race")
+    words.add_argument("--mode", choices=MODES, default="rounded")
     words.add_argument("-m", dest="module", action="store_true", help="run a module")
     words.add_argument("program")
     words.add_argument("arguments", nargs=argparse.REMAINDER)

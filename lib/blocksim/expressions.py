@@ -465,6 +465,8 @@ class Expressions(Calls):
         """Refuse a comparison of anything but numbers; note one in float64."""
         self.usable(node, a)
         self.usable(node, b)
+        if a.kind == b.kind == "text" and a.known and b.known:
+            return
         for value, other in ((a, b), (b, a)):
             if not is_number(value.kind):
                 none = "none" if "none" in (a.kind, b.kind) else ""

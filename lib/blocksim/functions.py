@@ -164,7 +164,7 @@ def text(kernel: object) -> str:
     lines, first = inspect.getsourcelines(bare(kernel))
     depth = len(lines[0]) - len(lines[0].lstrip())
     # A comment may be indented less than the function around it.
-    lines = [line[depth:] if not line[:depth].strip() else line for line in lines]
+    lines = [line if line[:depth].strip() else line[depth:] or "\n" for line in lines]
     return "\n" * (first - 1) + "".join(lines)
 
 

@@ -73,7 +73,7 @@ class Launch:
     program : Program
     grid, block : tuple of int
         (x, y, z)
-    mode : {"race", "full", "plain"}
+    mode : {"race", "rounded", "full", "plain"}
     log : bool
     beat : callable
         Called whenever a thread continues, as a sign of life.
@@ -104,6 +104,7 @@ class Launch:
         self.grid = grid
         self.block = block
         self.full = mode == "full"
+        self.rounds = mode in ("full", "rounded")
         self.memory = Array if mode == "plain" else Watched
         self.beat = beat
         self.bytes = shared
@@ -145,7 +146,7 @@ class Launch:
     def compile(self, kinds: tuple) -> object:
         """Return the kernel as a Python function for arguments of these types."""
         try:
-            self.code = self.program.code(kinds, self.full, self.fair)
+            self.code = self.program.code(kinds, self.full, self.fair, self.rounds)
         except Refusal as refusal:
             self.refuse(refusal)
         for line in sorted(self.code.doubles) if self.full else []:

@@ -32,13 +32,13 @@ HOST["reduce"] = arrays.Reduce
 SIMULATED = "NUMBA_ENABLE_CUDASIM"
 
 
-def install(policy: Policy | None = None, mode: str = "race") -> Session:
+def install(policy: Policy | None = None, mode: str = "rounded") -> Session:
     """Put the simulator behind ``numba.cuda``, from now on; return its session.
 
     Parameters
     ----------
     policy : Policy, optional
-    mode : {"race", "full", "plain"}
+    mode : {"race", "rounded", "full", "plain"}
         As for ``blocksim.run``.
     """
     session = Session(policy or Policy(), mode)

@@ -52,7 +52,7 @@ class Session:
     """The launches since `install`, and the policy that they are judged by."""
 
     policy: Policy = field(default_factory=Policy)
-    mode: str = "race"
+    mode: str = "rounded"
     launches: list[Launched] = field(default_factory=list)
 
     def launch(self, kernel: "Dispatcher", where: "Where", arguments: tuple) -> None:
