@@ -7,8 +7,7 @@ by 0 gives 0 here, and so does a quotient that overflows 64 bits.
 import builtins
 import math
 
-from .scalars import FORMATS, INF, NAN, Type, c_float, cast, cast_half, rounded
-from .scalars import wrapped
+from .scalars import FORMATS, INF, NAN, Type, c_float, cast, cast_half, rounded, wrapped
 from .types import HALF, ONE, SIZES, TESTS
 
 LEAST = -(1 << 63)

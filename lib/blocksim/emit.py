@@ -607,6 +607,8 @@ class Emitter:
     # ---- calls
 
     def text_Call(self, node) -> str:
+        if getattr(node, "same", None) is not None:  # a view that changes nothing
+            return self.expression(node.same)
         if node.func.kind == "Call":  # the function is what another call returns
             return f"({self.expression(node.func)}, {self.called_by(node)})[1]"
         return self.called_by(node)

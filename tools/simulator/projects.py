@@ -41,7 +41,7 @@ class Project:
     ----------
     source, commit : str
     tests : tuple of str
-        The arguments of pytest.
+        The arguments of pytest; a name with a star is one of several files.
     packages : tuple of str
         What the tests need beside Numba and pytest.
     paths : tuple of str
@@ -51,9 +51,6 @@ class Project:
     lacking : tuple of str
         Names of numba.cuda that it uses and Numba's simulator has not: it gets them, since
         it passes no test without them.
-    faults : dict
-        What is known of the faults that blocksim finds: a part of the message -> why it is
-        one.
     """
 
     source: str
@@ -69,7 +66,7 @@ PROJECTS = {
     "stumpy": Project(
         "https://github.com/stumpy-dev/stumpy",
         "60283ff60ecc0ed8ac0a98fab2aa4b06e3eb1987",
-        ("tests", "-k", "test_gpu"),
+        ("tests/test_gpu*.py",),
         ("scipy", "pandas", "polars-lts-cpu"),
         policy=True,
     ),
@@ -79,10 +76,18 @@ PROJECTS = {
         # As its own workflow for machines without a GPU, but in one process.
         ("-o", "addopts=--import-mode=importlib",
          "-m", "not nocudasim and not cupy and not specific_algos",
-         "tests/integrators", "tests/outputhandling", "tests/test_array_interpolator.py",
-         "tests/test_buffer_registry.py"),
+         "tests"),
         ("attrs", "sympy", "lxml", "networkx", "Pint", "rdflib", "scipy"),
         paths=("src",),
+        policy=True,
+    ),
+    "minitorch": Project(
+        "https://github.com/minitorch/minitorch-module-3-larryzhang23",
+        "799bb346f72366c2fbbed3b0663e1524c7222873",
+        ("tests/test_tensor_general.py", "-k", "cuda or practice",
+         "--hypothesis-seed=0"),
+        ("hypothesis",),
+        lacking=("is_cuda_array",),
     ),
 }  # fmt: skip
 
@@ -106,9 +111,12 @@ def run(
     with tempfile.TemporaryDirectory() as made:
         report = Path(made) / "report.xml"
         command = [python, "-m", "pytest", "-q", "-p", "launches", "-p",
-                   "no:cacheprovider", f"--junitxml={report}", *project.tests]  # fmt: skip
+                   "no:cacheprovider", f"--junitxml={report}"]  # fmt: skip
+        for each in project.tests:
+            files = sorted(folder.glob(each)) if "*" in each else [each]
+            command += map(str, files)
         if project.lacking:
-            command += ["--lacking", *project.lacking]
+            command += [f"--lacking={name}" for name in project.lacking]
         if simulator == "blocksim":
             command += ["-p", "blocksim.pytest_plugin", "--blocksim"]
             paths.append(ROOT / "lib")
@@ -164,13 +172,16 @@ def compared(theirs: dict[str, Row], mine: dict[str, Row]) -> dict[str, Any]:
     further = [n for n, row in mine.items() if row.outcome == "pass" and row.launches
                and n in theirs and theirs[n].outcome != "pass"]  # fmt: skip
     reasons = {
-        outcome: grouped([row.reason for row in others.values()
-                          if row.outcome == outcome])  # fmt: skip
+        outcome: grouped(
+            [row.reason for row in others.values() if row.outcome == outcome]
+        )  # fmt: skip
         for outcome in sorted({row.outcome for row in others.values()})
     }
     return {
         "tests": len(tests),
-        **{what: outcomes.count(what) for what in ("pass", "fault", "declined", "fail")},
+        **{
+            what: outcomes.count(what) for what in ("pass", "fault", "declined", "fail")
+        },
         "only blocksim passes": len(further),
         "launches": sum(row.launches for row in mine.values()),
         "seconds of what both pass": {
@@ -187,7 +198,9 @@ def compared(theirs: dict[str, Row], mine: dict[str, Row]) -> dict[str, Any]:
 
 def grouped(reasons: list[str]) -> dict[str, int]:
     """Return how often each reason occurs, without numbers and names."""
-    short = [why(reason.removeprefix(FAULT).removeprefix(DECLINED)) for reason in reasons]
+    short = [
+        why(reason.removeprefix(FAULT).removeprefix(DECLINED)) for reason in reasons
+    ]
     return {reason: short.count(reason) for reason in dict.fromkeys(short)}
 
 
@@ -195,7 +208,9 @@ def versions(python: Path, packages: tuple[str, ...]) -> dict[str, str]:
     """Return the versions of packages in an environment."""
     names = [package.split("[")[0].split("=")[0] for package in packages]
     code = f"import importlib.metadata as m; print(*map(m.version, {names!r}))"
-    done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [python, "-c", code], capture_output=True, text=True, check=True
+    )
     return dict(zip(names, done.stdout.split(), strict=True))
 
 
@@ -220,7 +235,9 @@ def measure(name: str, folder: Path) -> dict[str, Any]:
     install = [python, "-m", "pip", "install", "-q", "--disable-pip-version-check"]
     if project.packages:
         subprocess.run([*install, *project.packages], check=True)
-    found = {simulator: run(python, name, folder, simulator) for simulator in SIMULATORS}
+    found = {
+        simulator: run(python, name, folder, simulator) for simulator in SIMULATORS
+    }
     return {
         "source": project.source,
         "commit": project.commit,
@@ -231,7 +248,9 @@ def measure(name: str, folder: Path) -> dict[str, Any]:
         "date": datetime.now(UTC).date().isoformat(),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
         "versions": {"python": platform.python_version()}
-        | versions(python, ("numba", "numba-cuda", "numpy", "pytest", *project.packages)),
+        | versions(
+            python, ("numba", "numba-cuda", "numpy", "pytest", *project.packages)
+        ),
     }
 
 

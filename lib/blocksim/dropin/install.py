@@ -50,7 +50,17 @@ def install(policy: Policy | None = None, mode: str = "rounded") -> Session:
         if module is not None:
             for each, value in names.items():
                 setattr(module, each, value)
+    _name_the_arrays()
     return session
+
+
+def _name_the_arrays() -> None:
+    """Put our device arrays behind the name of those of Numba's simulator."""
+    try:
+        numbas = importlib.import_module("numba.cuda.simulator.cudadrv.devicearray")
+    except ImportError:
+        return
+    numbas.FakeCUDAArray = arrays.DeviceNDArray
 
 
 def _module(name: str) -> ModuleType | None:

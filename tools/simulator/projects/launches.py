@@ -23,7 +23,7 @@ def counting(launch: Callable[..., Any]) -> Callable[..., Any]:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add an option for names that a project uses, and Numba's simulator has not."""
-    parser.addoption("--lacking", nargs="*", default=[])
+    parser.addoption("--lacking", action="append", default=[])
 
 
 def pytest_configure(config: pytest.Config) -> None:
