@@ -2,9 +2,11 @@
 
 import builtins
 import functools
+import gc
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +21,7 @@ from .policy import Policy
 
 THREADS = 128  # of a block, where forall is not told
 TURNS = 1 << 62  # the limit is one of time
+OBJECTS = 200_000  # that a launch makes before Python looks for cycles
 
 
 class Declined(Exception):
@@ -59,7 +62,8 @@ class Session:
         """Run a kernel; raise the first fault that counts."""
         __tracebackhide__ = True  # pytest then shows the line that launches
         begun = time.monotonic()
-        report = self.report(kernel, where, [_taken(x) for x in arguments], begun)
+        with _seldom_collecting():
+            report = self.report(kernel, where, [_taken(x) for x in arguments], begun)
         name, counted, passed = kernel.__name__, [], []
         for fault in report.faults:
             why = self.policy.because(name, fault)
@@ -110,6 +114,17 @@ class Session:
             *(f"{what}, {times} times" for what, times in passed.items()),
             *sorted(first.values()),
         ]
+
+
+@contextmanager
+def _seldom_collecting() -> Iterator[None]:
+    """Let Python look for cycles less often: the threads of a block are many objects."""
+    usual = gc.get_threshold()
+    gc.set_threshold(max(usual[0], OBJECTS) if usual[0] else 0, *usual[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
 
 
 class TooLong(Exception):
