@@ -631,6 +631,9 @@ class Launch:
         away = block != self.at
         if not away and tick < self.order.phase and how != "benign":
             self.report_never_came(array, offset, how, other, earlier)
+        ends = (earlier, line) if how == "too early" else (line, earlier)
+        if (how == "benign", "race", ends[0], array.name, ends[1]) in self.report.told:
+            return
         sides = [
             (self.name(now, self.at if away else None), now, line),
             (self.name(other, block if away else None), other, earlier),
@@ -736,6 +739,8 @@ class Launch:
         if not self.wraps or not all(inside):
             self.report_outside(array, key)
         name = getattr(array, "array", array).name
+        if (True, "negative", self.cuda._line, name, None) in self.report.told:
+            return index
         what, same = array.asked(key), element(name, array.real(index))
         text = f"{self.here(self.thread)} asks for {what}, which is {same}: a negative"
         text += " index counts from the end"
