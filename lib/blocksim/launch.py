@@ -631,8 +631,7 @@ class Launch:
         away = block != self.at
         if not away and tick < self.order.phase and how != "benign":
             self.report_never_came(array, offset, how, other, earlier)
-        ends = (earlier, line) if how == "too early" else (line, earlier)
-        if (how == "benign", "race", ends[0], array.name, ends[1]) in self.report.told:
+        if self.told(array, how, line, earlier):
             return
         sides = [
             (self.name(now, self.at if away else None), now, line),
@@ -671,6 +670,12 @@ class Launch:
             index=index,
             **fields,
         )
+
+    def told(self, array, how: str, line: int, earlier: int) -> bool:
+        """Return whether a race of these lines for this array is reported already."""
+        ends = (earlier, line) if how == "too early" else (line, earlier)
+        key = (how == "benign", "race", ends[0], array.name, ends[1])
+        return key in self.report.told
 
     def at_block(self, number: int) -> list:
         """Return the index in the grid of the block with this number."""
