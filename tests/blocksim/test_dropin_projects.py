@@ -1,5 +1,6 @@
 """What public projects' CUDA code needs of the drop-in; the tools that run their tests."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -201,6 +202,49 @@ def test_what_counts_is_what_numbas_simulator_launches_and_passes() -> None:
     ]  # fmt: skip
     assert found["only blocksim passes"] == 1 and found["median ratio"] == 0.5
     assert found["reasons"]["fault"] == {"thread # reads x[#]": 1}
+
+
+TESTS = """
+import numpy as np
+from numba import cuda
+
+@cuda.jit
+def twice(x):
+    x[cuda.threadIdx.x] *= 2
+
+@cuda.jit
+def racy(x):
+    x[0] = cuda.threadIdx.x
+
+def test_launches():
+    x = np.ones(2)
+    twice[1, 2](x)
+    twice[1, 2](x)
+    assert x.tolist() == [4, 4]
+
+def test_has_a_race():
+    racy[1, 2](np.ones(2))
+
+def test_launches_nothing():
+    assert not cuda.is_cuda_array(np.ones(2))
+"""
+
+
+def test_a_project_runs_under_both_simulators(tmp_path: Path, monkeypatch: Any) -> None:
+    (tmp_path / "test_it.py").write_text(TESTS)
+    project = projects.Project("", "", ("test_*.py",), lacking=("is_cuda_array",))
+    monkeypatch.setitem(projects.PROJECTS, "small", project)
+    found = {
+        simulator: projects.run(Path(sys.executable), "small", tmp_path, simulator)[0]
+        for simulator in projects.SIMULATORS
+    }
+    launches = [row.launches for row in found["cudasim"].values()]
+    assert launches == [2, 1, 0]
+    assert {row.outcome for row in found["cudasim"].values()} == {"pass"}
+    assert [row.outcome for row in found["blocksim"].values()] == [
+        "pass", "fault", "pass",
+    ]  # fmt: skip
+    assert [row.launches for row in found["blocksim"].values()] == launches
 
 
 @pytest.mark.parametrize("name", projects.PROJECTS)
