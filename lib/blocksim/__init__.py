@@ -41,12 +41,13 @@ run(kernel, grid, block, *args, mode="race", log=False, shared=0, turns=…) -> 
     The numbers of a list are float32, or int32 if all of them are whole. Arguments may
     share memory, as numpy's views do. ``shared`` is the number of bytes of dynamic shared
     memory, ``turns`` the number of loop iterations that a thread may take.
-    Mode "race" computes with Python's floats and finds faults. Mode "full" also rounds
-    float32 (float16 is rounded in every mode), reports float64 arithmetic, and counts
-    memory transactions and bank conflicts. Mode "plain" only computes. A GPU may differ in
-    the last bits: it may contract a * b + c into one ``fma``, its math functions and its
-    quotients of float16 are not always correctly rounded, and it rounds intermediate
-    results of ``//`` and ``%`` of floats. The simulator does none of this.
+    Mode "race" computes with Python's floats and finds faults. Mode "rounded" also rounds
+    float32 (float16 is rounded in every mode). Mode "full" also reports float64
+    arithmetic, and counts memory transactions and bank conflicts. Mode "plain" only
+    computes. A GPU may differ in the last bits: it may contract a * b + c into one ``fma``,
+    its math functions and its quotients of float16 are not always correctly rounded, and
+    it rounds intermediate results of ``//`` and ``%`` of floats. The simulator does none of
+    this.
 load(source, name, names={}) -> Kernel
     A kernel from text. ``names`` are further names that it may use, such as tile sizes.
 Report

@@ -107,7 +107,7 @@ def run(
     grid: _Extents,
     block: _Extents,
     *arguments: Any,
-    mode: Literal["race", "full", "plain"] = "race",
+    mode: Literal["race", "rounded", "full", "plain"] = "race",
     log: bool = False,
     beat: Callable[[], object] | None = None,
     shared: int = 0,

@@ -1,6 +1,6 @@
 """Runs a program with its CUDA kernels on the simulator.
 
-    python -m blocksim [--policy FILE] [--mode race|full|plain] script.py [arguments]
+    python -m blocksim [--policy FILE] [--mode MODE] script.py [arguments]
     python -m blocksim … -m module [arguments]
 
 The program sees the arguments that follow its name. The first fault ends it with its
@@ -15,6 +15,8 @@ import traceback
 from pathlib import Path
 from types import TracebackType
 
+from blocksim.kernel import MODES
+
 NEEDED = ("numpy", "numba")
 
 
@@ -22,7 +24,7 @@ def parsed(words: argparse.ArgumentParser) -> argparse.Namespace:
     """Return the command line; leave with what is missing for it."""
     words.formatter_class = argparse.RawDescriptionHelpFormatter
     words.add_argument("--policy", metavar="FILE", type=Path)
-    words.add_argument("--mode", choices=["race", "full", "plain"], default="race")
+    words.add_argument("--mode", choices=MODES, default="rounded")
     words.add_argument("-m", dest="module", action="store_true", help="run a module")
     words.add_argument("program")
     words.add_argument("arguments", nargs=argparse.REMAINDER)

@@ -96,7 +96,7 @@ def convert_argument(launch, name: str, value: object) -> object:
         data, shape = flat(value, name)
         whole = data and all([type(x) is int for x in data])
         kind = "int32" if whole else "float32"
-        data = [list_element(name, x, kind, launch.full) for x in data]
+        data = [list_element(name, x, kind, launch.rounds) for x in data]
         return array(launch, name, shape, kind, data)
     if getattr(value, "shape", ()) and hasattr(value, "dtype"):
         taken = array(launch, name, value.shape, kind_of(name, value), None, value)
@@ -105,13 +105,13 @@ def convert_argument(launch, name: str, value: object) -> object:
         return taken
     kind = kind_of(name, value)
     if isinstance(value, Scalar):
-        return convert(value.value, kind, launch.full)
+        return convert(value.value, kind, launch.rounds)
     if hasattr(value, "dtype"):  # a scalar of numpy's
-        return convert(value.item(), kind, launch.full)
+        return convert(value.item(), kind, launch.rounds)
     return value
 
 
-def list_element(name: str, value: object, kind: str, full: bool) -> object:
+def list_element(name: str, value: object, kind: str, rounds: bool) -> object:
     """Return a number of a list, converted to the array's type; None stays None."""
     value = value.item() if hasattr(value, "item") else value
     if value is None:
@@ -120,7 +120,7 @@ def list_element(name: str, value: object, kind: str, full: bool) -> object:
         raise ValueError(f"{name}: expected numbers in its lists, got {shown(value)}")
     if kind == "int32" and wrapped(value, kind) != value:
         raise ValueError(f"{name}: expected whole numbers of 32 bits, got {value}")
-    return convert(value, kind, full)
+    return convert(value, kind, rounds)
 
 
 def kind_of(name: str, value: object) -> object:

@@ -7,7 +7,7 @@ by 0 gives 0 here, and so does a quotient that overflows 64 bits.
 import builtins
 import math
 
-from .scalars import FORMATS, INF, NAN, Type, cast, cast_half, rounded, wrapped
+from .scalars import FORMATS, INF, NAN, Type, c_float, cast, cast_half, rounded, wrapped
 from .types import HALF, ONE, SIZES, TESTS
 
 LEAST = -(1 << 63)
@@ -355,6 +355,8 @@ class Halves:
 
 
 def rounds_to(name: str) -> object:
+    if name == "float32" and c_float is not None:
+        return lambda value: c_float(value).value
     return lambda value: rounded(value, name)
 
 

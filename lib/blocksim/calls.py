@@ -62,6 +62,9 @@ class Calls:
         counted = self.bit_count(node)
         if counted is not None:
             return counted
+        node.same = self.same_view(node)
+        if node.same is not None:
+            return self.value(node.same)
         called = self.usable(node, self.value(node.func)).const
         if isinstance(called, Function):
             return self.call_function(node, called)
@@ -93,6 +96,15 @@ class Calls:
             return None
         node.path, node.bound = "cuda.popc", [function.value]
         return Value(kind)
+
+    def same_view(self, node: Node) -> Node | None:
+        """Return x of ``x.view(dtype)``, if x is an array of this type."""
+        function = node.func
+        if getattr(function, "attr", "") != "view" or len(node.args) != 1:
+            return None
+        kind, dtype = self.value(function.value).kind, self.value(node.args[0]).const
+        alike = is_array(kind) and getattr(dtype, "name", "") == kind[1]
+        return function.value if alike else None
 
     def spread_out(self, node: Node) -> None:
         """Replace a tuple with a star before it, ``f(*pair)``, by its elements."""

@@ -8,7 +8,7 @@ that identifies the arrival: the call in the text, the iterations of the loops a
 and the key of the call of its function. Two threads meet only if their keys are equal.
 
 The code also sets the current line, wraps integers that can overflow their type, calls
-``arithmetic`` for a GPU's results, and in full mode rounds every float.
+``arithmetic`` for a GPU's results, and in some modes rounds every float.
 """
 
 from .expressions import chained
@@ -44,8 +44,8 @@ class Text:
         Arrays around the kernel, which have no literals.
     """
 
-    def __init__(self, full: bool):
-        self.full = full
+    def __init__(self, full: bool, rounds: bool):
+        self.full, self.rounds = full, rounds
         self.lines = []
         self.sites = []
         self.shared = []
@@ -59,16 +59,18 @@ class Text:
         return f"__{typed.node.name}_{self.named.index(typed)}"
 
 
-def emit(typed: object, full: bool) -> Text:
+def emit(typed: object, full: bool, rounds: bool) -> Text:
     """Return the code of a kernel and of the device functions that it calls.
 
     Parameters
     ----------
     typed : Typed
     full : bool
+        Name the iterations of the loops for the traffic?
+    rounds : bool
         Round every number to its type?
     """
-    text = Text(full)
+    text = Text(full, rounds)
     Emitter(text, typed, "__kernel", 0).function()
     done = 0
     while done < len(text.named):  # each may add others, which it calls
@@ -554,8 +556,8 @@ class Emitter:
         return f"__wrap_{got.kind}({written})" if node.wraps else written
 
     def rounded(self, written: str, kind: str) -> str:
-        """Return a float, rounded to its type: to float32 in full mode only."""
-        if kind == "float16" or (self.text.full and kind == "float32"):
+        """Return a float, rounded to its type: to float32 in some modes only."""
+        if kind == "float16" or (self.text.rounds and kind == "float32"):
             return f"__round_{kind}({written})"
         return written
 
@@ -614,6 +616,8 @@ class Emitter:
     # ---- calls
 
     def text_Call(self, node) -> str:
+        if getattr(node, "same", None) is not None:  # a view that changes nothing
+            return self.expression(node.same)
         if node.func.kind == "Call":  # the function is what another call returns
             return f"({self.expression(node.func)}, {self.called_by(node)})[1]"
         return self.called_by(node)
@@ -767,7 +771,7 @@ class Emitter:
         kind = node.got.kind[1]
         if kind not in FLOATS:
             return f"__whole_both({self.arguments(node)})"
-        wanted = kind if self.text.full else "float64"
+        wanted = kind if self.text.rounds else "float64"
         return f"__real_both({self.arguments(node)}, '{wanted}')"
 
     def call_math_nextafter(self, node) -> str:

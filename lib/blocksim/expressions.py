@@ -474,6 +474,8 @@ class Expressions(Calls):
         """Refuse a comparison of anything but numbers; note one in float64."""
         self.usable(node, a)
         self.usable(node, b)
+        if a.kind == b.kind == "text" and a.known and b.known:
+            return
         for value, other in ((a, b), (b, a)):
             if not is_number(value.kind):
                 none = "none" if "none" in (a.kind, b.kind) else ""
@@ -708,6 +710,11 @@ class Expressions(Calls):
     def spell_out(self, node: Node, dimensions: int) -> None:
         """Replace an ellipsis among indices by the slices that it stands for."""
         parts = node.slice.elts if node.slice.kind == "Tuple" else [node.slice]
+        parts = [self.spelled(part) for part in parts]
+        if node.slice.kind == "Tuple":
+            node.slice.elts = parts
+        else:
+            node.slice = parts[0]
         dots = [k for k, part in enumerate(parts) if is_ellipsis(part)]
         if len(dots) > 1:
             raise Refusal(node.line, "two ellipses in one index", "one, or x[:, :, i]")
@@ -718,6 +725,21 @@ class Expressions(Calls):
             ]
             elts = parts[:at] + slices + parts[at + 1 :]
             node.slice = Node("Tuple", node.slice.line, elts=elts)
+
+    def spelled(self, part: Node) -> Node:
+        """Return an index; for the name of a slice around the function, that slice."""
+        if part.kind != "Name" or part.id in self.local:
+            return part
+        if self.outer is not None:
+            return self.outer.spelled(part)
+        try:
+            bounds = getattr(self.find(part.id), "bounds", None)
+        except KeyError:
+            return part
+        if bounds is None:
+            return part
+        parts = [Node("Constant", part.line, value=bound) for bound in bounds]
+        return Node("Slice", part.line, parts=parts)
 
     def index(self, node: Node, kind: tuple) -> Value:
         """Return an element of an array, or a view of fewer elements."""

@@ -61,7 +61,9 @@ def compilable(kernel: object, overrides: dict[str, object]) -> Function:
         TREES[function] = definition(function)
     signature = getattr(kernel, "signature", None)
     resolve = lambda value: stand_in(value, overrides)
-    return Function(function.__name__, TREES[function], find, resolve, signature)
+    made = Function(function.__name__, TREES[function], find, resolve, signature)
+    made.inline = getattr(kernel, "targetoptions", {}).get("inline") in (True, "always")
+    return made
 
 
 def definition(function: FunctionType) -> Node:
@@ -101,6 +103,8 @@ def stand_in(value: object, overrides: dict[str, object]) -> object:
         "operator",
     ):
         return value  # the reader's own module, with functions or constants
+    if isinstance(value, slice):
+        return Cut(value)
     function = bare(value)
     if function is not None:
         try:
@@ -109,6 +113,14 @@ def stand_in(value: object, overrides: dict[str, object]) -> object:
             instead = "a def under @cuda.jit(device=True), in a file or a cell"
             return Unusable(f"{{name}} is {what}", instead, "functions")
     return resolved(value, None)
+
+
+class Cut(Unusable):
+    """A slice around a kernel, which an index may name."""
+
+    def __init__(self, value: slice):
+        super().__init__("{name} is a slice", "use it as an index", "asking")
+        self.bounds = value.start, value.stop, value.step
 
 
 def is_exception(value: object) -> bool:
@@ -158,7 +170,7 @@ def text(kernel: object) -> str:
     lines, first = inspect.getsourcelines(bare(kernel).__code__)
     depth = len(lines[0]) - len(lines[0].lstrip())
     # A comment may be indented less than the function around it.
-    lines = [line[depth:] if not line[:depth].strip() else line for line in lines]
+    lines = [line if line[:depth].strip() else line[depth:] or "\n" for line in lines]
     return "\n" * (first - 1) + "".join(lines)
 
 

@@ -346,7 +346,7 @@ class Inference(Expressions):
     def read_Return(self, node: Node) -> None:
         value = NONE if node.value is None else self.value(node.value)
         self.usable(node, value)
-        if is_array(value.kind) and not isinstance(self.typed.function, Closure):
+        if is_array(value.kind) and not self.typed.function.inline:
             self.check_given(node, value)
         self.give(value, node.line)
         self.names = None

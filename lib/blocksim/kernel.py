@@ -8,7 +8,7 @@ from .source import Source
 from .things import Thing, Type, signature_of
 from .values import Refusal
 
-MODES = ("race", "full", "plain")
+MODES = ("race", "rounded", "full", "plain")
 
 
 class Kernel:
@@ -191,7 +191,7 @@ def run(
         (x,), (x, y) or (x, y, z)
     *arguments
         Numbers, numpy arrays, lists, tuples of these; arrays are changed in place.
-    mode : {"race", "full", "plain"}
+    mode : {"race", "rounded", "full", "plain"}
     log : bool
         Keep a log of the accesses.
     beat : callable, optional

@@ -74,7 +74,7 @@ class Launch:
     program : Program
     grid, block : tuple of int
         (x, y, z)
-    mode : {"race", "full", "plain"}
+    mode : {"race", "rounded", "full", "plain"}
     log : bool
     beat : callable
         Called whenever a thread continues, and from time to time in a loop, as a sign
@@ -106,6 +106,7 @@ class Launch:
         self.grid = grid
         self.block = block
         self.full = mode == "full"
+        self.rounds = mode in ("full", "rounded")
         self.memory = Array if mode == "plain" else Watched
         self.beat = beat
         self.bytes = shared
@@ -148,7 +149,7 @@ class Launch:
     def compile(self, kinds: tuple) -> object:
         """Return the kernel as a Python function for arguments of these types."""
         try:
-            self.code = self.program.code(kinds, self.full, self.fair)
+            self.code = self.program.code(kinds, self.full, self.fair, self.rounds)
         except Refusal as refusal:
             self.refuse(refusal)
         for line in sorted(self.code.doubles) if self.full else []:
@@ -637,6 +638,8 @@ class Launch:
         away = block != self.at
         if not away and tick < self.order.phase and how != "benign":
             self.report_never_came(array, offset, how, other, earlier)
+        if self.told(array, how, line, earlier):
+            return
         sides = [
             (self.name(now, self.at if away else None), now, line),
             (self.name(other, block if away else None), other, earlier),
@@ -674,6 +677,12 @@ class Launch:
             index=index,
             **fields,
         )
+
+    def told(self, array, how: str, line: int, earlier: int) -> bool:
+        """Return whether a race of these lines for this array is reported already."""
+        ends = (earlier, line) if how == "too early" else (line, earlier)
+        key = (how == "benign", "race", ends[0], array.name, ends[1])
+        return key in self.report.told
 
     def at_block(self, number: int) -> list:
         """Return the index in the grid of the block with this number."""
@@ -742,6 +751,8 @@ class Launch:
         if not self.wraps or not all(inside):
             self.report_outside(array, key)
         name = getattr(array, "array", array).name
+        if (True, "negative", self.cuda._line, name, None) in self.report.told:
+            return index
         what, same = array.asked(key), element(name, array.real(index))
         text = f"{self.here(self.thread)} asks for {what}, which is {same}: a negative"
         text += " index counts from the end"

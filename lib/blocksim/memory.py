@@ -70,7 +70,7 @@ class Array(Rows):
         self.width = self.shape[-1]
         self.dtype = dtype
         self.data = [None] * self.size if data is None else data
-        self.typed = launch.full or dtype.name not in ("float32", "float64")
+        self.typed = launch.rounds or dtype.name not in ("float32", "float64")
         self.changed = False
         self.read_only = False
         self.others = ()  # arrays that share this one's memory under other names

@@ -34,8 +34,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--blocksim-policy", metavar="FILE", help="faults that are known to be benign"
     )
     group.addoption(
-        "--blocksim-mode", choices=["race", "full", "plain"], default="race",
-        help='"full" also rounds and counts traffic, "plain" only computes',
+        "--blocksim-mode", choices=["race", "rounded", "full", "plain"],
+        default="rounded",
+        help='"race" does not round float32, "full" also reports float64 arithmetic,'
+        ' "plain" only computes',
     )  # fmt: skip
 
 

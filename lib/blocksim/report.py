@@ -38,6 +38,8 @@ class Report:
         self.grid = list(grid)
         self.block = list(block)
         self.faults, self.notes = [], []
+        # Whether it is a note, kind, line, array, earlier line -> the first such fault
+        self.told = {}
         self.loads, self.stores = {}, {}
         self.shared_bytes = self.barriers = 0
         self.total = 0  # threads of the launch; set once the size is checked
@@ -164,13 +166,12 @@ class Report:
 
     def fault(self, kind, text, line, at, fields) -> Fault:
         """Add a fault or a note, unless there is an equal one for this line already."""
-        fault = Fault(kind, text, line, block=at, **fields)
-        known = self.faults if fault.severity == "fault" else self.notes
-        for each in known:
-            if alike(each.fields, fault.fields):
-                return each
-        known.append(fault)
-        return fault
+        note = fields.get("severity", "fault") != "fault"
+        key = (note, kind, line, fields.get("array"), fields.get("earlier"))
+        if key not in self.told:
+            fault = self.told[key] = Fault(kind, text, line, block=at, **fields)
+            (self.notes if note else self.faults).append(fault)
+        return self.told[key]
 
     # ---- phases and blocks
 
@@ -211,9 +212,3 @@ class Report:
                 block["cut"] = True
             self.blocks.append(block)
         self.begin_block()
-
-
-def alike(a: dict, b: dict) -> bool:
-    """Return whether two faults are the same: in kind, array and lines."""
-    keys = ("kind", "line", "array", "earlier")
-    return [a.get(key) for key in keys] == [b.get(key) for key in keys]

@@ -2,6 +2,11 @@
 
 import math
 
+try:
+    from ctypes import c_float
+except ImportError:  # MicroPython has none
+    c_float = None
+
 from .things import Scalar, Type
 from .types import SIZES
 
@@ -18,6 +23,8 @@ NAN = INF - INF
 
 def rounded(value: float, name: str) -> float:
     """Return the nearest number of a float type, or an infinity."""
+    if name == "float32" and c_float is not None:
+        return c_float(value).value
     if name == "float64" or value - value != 0 or value == 0:
         return value
     digits, lowest, largest = FORMATS[name]

@@ -238,7 +238,11 @@ class Function:
     find : callable
         ``find(name)`` returns the value of a name around the function, or raises
         KeyError.
+    inline : bool
+        Does Numba put it into its caller? Then it may give back an array it made.
     """
+
+    inline = False
 
     def __init__(self, name, node: Node, find, resolve=None, signature=None):
         self.name = name
@@ -276,6 +280,8 @@ def signed(function: Function) -> tuple | None:
 
 class Closure(Function):
     """A nested function: it is compiled again for each call."""
+
+    inline = True
 
     def __init__(self, name, node, outer):
         super().__init__(name, node, outer.find, outer.typed.function.resolve)

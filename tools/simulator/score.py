@@ -149,9 +149,12 @@ def score(rows: dict[str, dict[str, Row]]) -> dict[str, Any]:
             simulator: round(sum(both[simulator].seconds for both in both_pass), 1)
             for simulator in SIMULATORS
         },
-        "median_ratio": round(median(
-            both["blocksim"].seconds / both["cudasim"].seconds for both in both_pass
-        ), 2),
+        "median_ratio": round(
+            median(
+                both["blocksim"].seconds / both["cudasim"].seconds for both in both_pass
+            ),
+            2,
+        ),
         "files": {
             name: [len(part), *(passed(part, simulator) for simulator in SIMULATORS)]
             for name, part in sorted(by_file.items())

@@ -44,6 +44,7 @@ PARTS = {
         "DeviceNDArray": arrays.DeviceNDArray,
         "is_cuda_ndarray": arrays.is_cuda_array,
     },
+    "simulator.cudadrv.devicearray": {"FakeCUDAArray": arrays.DeviceNDArray},
     "vectorizers": {"CUDAVectorize": Ufunc, "CUDAGUFuncVectorize": Ufunc},
 }
 ERRORS = ("CudaDriverError", "CudaRuntimeError", "CudaSupportError", "NvvmError",
@@ -51,13 +52,13 @@ ERRORS = ("CudaDriverError", "CudaRuntimeError", "CudaSupportError", "NvvmError"
 SIMULATED = "NUMBA_ENABLE_CUDASIM"
 
 
-def install(policy: Policy | None = None, mode: str = "race") -> Session:
+def install(policy: Policy | None = None, mode: str = "rounded") -> Session:
     """Put the simulator behind ``numba.cuda``, from now on; return its session.
 
     Parameters
     ----------
     policy : Policy, optional
-    mode : {"race", "full", "plain"}
+    mode : {"race", "rounded", "full", "plain"}
         As for ``blocksim.run``.
     """
     session = Session(policy or Policy(), mode)

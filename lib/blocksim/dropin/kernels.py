@@ -2,9 +2,11 @@
 
 import builtins
 import functools
+import gc
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import MethodType
 from typing import Any
@@ -33,6 +35,7 @@ OF_COMPILER = (
     " get_call_template get_compile_result compile_device recompile bind"
     " enable_caching disable_compile _compile_for_args launch_config_sensitive"
 ).split()
+OBJECTS = 200_000  # that a launch makes before Python looks for cycles
 
 
 @dataclass
@@ -65,7 +68,7 @@ class Session:
     """
 
     policy: Policy = field(default_factory=Policy)
-    mode: str = "race"
+    mode: str = "rounded"
     launches: list[Launched] = field(default_factory=list)
     declined: list[str] = field(default_factory=list)
 
@@ -76,7 +79,8 @@ class Session:
         after: list[Callable[[], Any]] = []
         try:
             given = self.given(kernel, arguments, after)
-            report = self.report(kernel, where, given, begun)
+            with _seldom_collecting():
+                report = self.report(kernel, where, given, begun)
         except Declined as reason:
             self.declined.append(str(reason))
             raise reason.with_traceback(None) from None
@@ -161,6 +165,17 @@ class Session:
         ]
 
 
+@contextmanager
+def _seldom_collecting() -> Iterator[None]:
+    """Let Python look for cycles less often: the threads of a block are many objects."""
+    usual = gc.get_threshold()
+    gc.set_threshold(max(usual[0], OBJECTS) if usual[0] else 0, *usual[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
+
+
 class Where:
     """The configuration of a launch: ``kernel[grid, block, stream, bytes]``."""
 
@@ -183,6 +198,11 @@ class Dispatcher:
         self.made = simulator.Kernel(None, function, "cuda", options, signature)
         self.signature = signature
         self.extensions = list(options.get("extensions") or [])
+
+    @property
+    def _device(self) -> bool:
+        """Whether this is a device function: Numba's simulator has this attribute."""
+        return bool(self.targetoptions.get("device"))
 
     @property
     def program(self) -> Any:
