@@ -192,6 +192,21 @@ def test_a_kind_of_array_with_rules_of_its_own() -> None:
         store[1, 1](np.ma.masked_array(np.zeros((1, 2)), [[0, 1]]))
 
 
+def test_only_a_contiguous_array_goes_to_the_device() -> None:
+    x = np.arange(6.0).reshape(2, 3)
+    for whole in (x, x.T, x[1:], np.broadcast_to(x, (4, 2, 3)), x[:0, ::2]):
+        assert arrays.to_device(whole).tolist() == whole.tolist()
+    for part in (x[:, ::2], x[:, 1:], x[0, ::2]):
+        with pytest.raises(ValueError, match="obj: expected a contiguous array"):
+            arrays.to_device(part)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_reduction_of_integers_wraps_without_a_word() -> None:
+    x = np.full(3, 100, np.int8)
+    assert arrays.Reduce(lambda a, b: a + b)(x) == 44
+
+
 # Kernels -----------------------------------------------------------------------
 
 
