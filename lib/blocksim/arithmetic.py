@@ -51,23 +51,30 @@ def distance(b: int) -> int:
     return min(b & 0xFFFFFFFF, 64)
 
 
-def whole_power(a: int, b: int) -> int:
-    """Return a ** b of integers, which wraps at 64 bits."""
-    if b >= 0:
-        return pow(a, b, 1 << 64) if a >= 0 else (-1) ** (b % 2) * pow(-a, b, 1 << 64)
-    return a ** (b % 2) if a in (1, -1) else 0
+def whole_power(a: int, b: int, name: str) -> int:
+    """Return a ** b of integers as Numba's own code does, through a float64."""
+    a, b = wrapped(a, name), wrapped(b, name)
+    if b > 0x10000:
+        power = real_power(a, b)
+    elif b >= 0:
+        power = wrapped(pow(a % (1 << 64), b, 1 << 64), name)
+    elif a == 0:
+        power = LEAST
+    else:
+        power = a ** (b % 2) if a in (1, -1) else 0
+    return cast(float(power), name)
 
 
 def real_quotient(a: float, b: float) -> float:
     """Return a // b of floats."""
     if b == 0:
         return divided(a, b)
-    return a // b if a - a == 0 else NAN
+    return a // b if a - a == b - b == 0 else NAN
 
 
 def real_rest(a: float, b: float) -> float:
     """Return a % b of floats."""
-    return a % b if b != 0 and a - a == 0 else NAN
+    return a % b if b != 0 and a - a == b - b == 0 else NAN
 
 
 def real_both(a: float, b: float, name: str) -> tuple:
@@ -204,7 +211,7 @@ def without_errors(name: str, function: object) -> object:
 
 def whole_float(function: object) -> object:
     """Return floor, ceil or trunc as a GPU has them: floats stay floats."""
-    return lambda x: float(function(x)) if x - x == 0 else x
+    return lambda x: math.copysign(float(function(x)), x) if x - x == 0 else x
 
 
 def exp2(x: float) -> float:

@@ -38,7 +38,17 @@ from .types import (
     single,
     unified,
 )
-from .values import Closure, Function, Refusal, Typed, Value, constant, joined, signed
+from .values import (
+    Closure,
+    Function,
+    Refusal,
+    Typed,
+    Value,
+    constant,
+    joined,
+    marked,
+    signed,
+)
 
 
 class Calls:
@@ -204,7 +214,10 @@ class Calls:
 
     def given_back(self, node: Node, result: Value) -> Value:
         """Return the value of a call; a function or a type remains a constant."""
-        value = Value(result.kind, bits=result.bits)
+        value = marked(Value(result.kind, bits=result.bits), result)
+        parts = parts_known(result)
+        if parts is not None:
+            value.parts = [marked(Value(part.kind), part) for part in parts]
         if only_compiled(result.kind):
             value.const = result.const
             if not result.known:
@@ -236,6 +249,8 @@ class Calls:
 
     def literal(self, value: Value) -> Value:
         """Return a value with its constant, also where a caller handed over a literal."""
+        if hasattr(value, "hidden"):
+            return Value(value.kind)
         if value.known or not hasattr(value, "handed"):
             return value
         self.typed.literal = True
@@ -492,6 +507,7 @@ class Calls:
         if value.kind == "text" and value.const.strip().lower() in SPELLED:
             return Value("float64", float(value.const))
         self.number(node, value, "float takes numbers")
+        self.no_member(node, value)
         if value.kind == "bool":
             raise Refusal(node.line, "float takes no bool", "float32(…)")
         kind = value.kind if value.kind in FLOATS else "float64"
@@ -537,6 +553,8 @@ class Calls:
             self.number(node, self.value(arg), f"math.{name} takes numbers")
             for arg in node.args
         ]
+        if len(values) > 1:
+            self.no_member(node, *values)
         kind = of_math(name, [value.kind for value in values])
         if kind is None or node.keywords:
             wanted = 2 if name in ANGLES + TWO else 1

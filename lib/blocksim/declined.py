@@ -13,8 +13,8 @@ DECLINED = {
     "identity": "`is` and `in`: only `is None` has an answer before the kernel runs.",
     "slices": "Arrays as indices, np.newaxis, and an array changed in place at once: the"
     " simulator follows single elements.",
-    "views": "Methods and attributes of arrays but shape, size, ndim and dtype: each"
-    " hides a loop or another view of the memory.",
+    "views": "Methods and attributes of arrays but shape, size, ndim and dtype, and dynamic"
+    " shared memory under a second type: each hides a loop or another view of the memory.",
     "loops": "sum, min and max of a whole array or tuple, and enumerate and zip outside"
     " the head of a for: a loop says who reads which element.",
     "output": "print of anything but numbers and texts, or in a kernel made from a text;"

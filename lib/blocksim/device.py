@@ -328,6 +328,8 @@ class Cuda:
             self._turns_left -= 1
             if self._turns_left < 0:
                 self._launch.report_endless(line)
+            if not self._turns_left % LOOK:
+                self._launch.beat()
             yield item
 
     def _begin(self) -> None:

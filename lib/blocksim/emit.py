@@ -15,7 +15,7 @@ from .expressions import chained
 from .infer import assigned
 from .things import BITS, MEETINGS, Thing
 from .tree import parts_of
-from .types import FLOATS, SIZES, is_array, is_integer, is_tuple
+from .types import FLOATS, SIZES, as_doubles, is_array, is_integer, is_tuple
 from .values import Closure
 
 STEP = "    "
@@ -243,6 +243,7 @@ class Emitter:
         target = node.target
         if target.kind == "Name":
             old, changed = self.named(target), safe_name(target.id)
+            old = f"__float({old})" if hasattr(node.old, "mixed") else old
         else:
             changed, old = self.element_to_change(target)
         value = self.expression(node.value)
@@ -416,7 +417,8 @@ class Emitter:
             written = self.constant(got)
             if written is not None:
                 return written
-        return getattr(self, "text_" + node.kind)(node)
+        written = getattr(self, "text_" + node.kind)(node)
+        return f"__float({written})" if hasattr(got, "mixed") else written
 
     def constant(self, got: object) -> str | None:
         """Return a constant as code, or None if it has no literal."""
@@ -515,8 +517,10 @@ class Emitter:
         if is_integer(kind):
             if sign in ("//", "%") and kind == "int64":
                 left, right = self.as_int64(left, a), self.as_int64(right, b)
-            if sign in ("//", "%", "**") and not (b.known and b.const > 0):
-                name = {"//": "quotient", "%": "rest", "**": "power"}[sign]
+            if sign == "**":
+                return f"__whole_power({left}, {right}, '{kind}')"
+            if sign in ("//", "%") and not (b.known and b.const > 0):
+                name = {"//": "quotient", "%": "rest"}[sign]
                 written = f"__whole_{name}({left}, {right})"
             elif sign in ("<<", ">>"):
                 written = f"({left} {sign} {right})"
@@ -556,9 +560,14 @@ class Emitter:
         return written
 
     def text_Compare(self, node) -> str:
-        text = self.expression(node.left)
-        for op, other in zip(node.ops, node.comparators):
-            text += f" {op} {self.expression(other)}"
+        parts = [node.left] + node.comparators
+        kinds = [part.got.kind for part in parts]
+        texts = [self.expression(part) for part in parts]
+        if len(kinds) == 2 and as_doubles(*kinds):
+            texts = [f"__float({text})" for text in texts]
+        text = texts[0]
+        for op, other in zip(node.ops, texts[1:]):
+            text += f" {op} {other}"
         return f"({text})"
 
     def text_Attribute(self, node) -> str:

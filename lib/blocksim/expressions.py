@@ -1,7 +1,7 @@
 """Type inference for expressions: names, operations, elements of arrays."""
 
 from .calls import Calls
-from .handed import escaped, parts_known
+from .handed import escaped, only_compiled, parts_known
 from .things import BUILTINS, DIMS, KNOWN, DType, Family, Member, Thing, Type
 from .tree import Node, literal
 from .types import (
@@ -29,7 +29,9 @@ from .values import (
     Value,
     computed,
     constant,
+    element_of,
     joined,
+    marked,
     possible,
     seen,
     unsure,
@@ -166,7 +168,10 @@ class Expressions(Calls):
             node.unsure = value.unsure
             if value.unsure:
                 self.typed.unset.add(name)
-                value = Value(value.kind, bits=value.bits, fixed=value.fixed)
+                known = value
+                value = marked(
+                    Value(value.kind, bits=value.bits, fixed=value.fixed), known
+                )
                 value.halfway = True
             return value
         if self.outer is not None:
@@ -228,6 +233,8 @@ class Expressions(Calls):
 
     def value_Tuple(self, node: Node) -> Value:
         parts = [self.usable(part, self.value(part)) for part in node.elts]
+        if not getattr(node, "direct", False):
+            parts = [standing_alone(part) for part in parts]
         kind = ("tuple",) + tuple([part.kind for part in parts])
         if all([part.known for part in parts]):
             return Value(kind, tuple(parts))
@@ -252,7 +259,7 @@ class Expressions(Calls):
             node.function.anonymous = True
         self.defaults(node.function)
         closure = Closure("the lambda", node.function, self)
-        return Value("static", escaped(closure))
+        return standing_alone(Value("static", closure))
 
     def value_Slice(self, node: Node) -> Value:
         """Return the value of a slice, which only an index has."""
@@ -293,7 +300,7 @@ class Expressions(Calls):
                 value = self.truth(part)
                 continue
             value = self.usable(node, joined(value, self.truth(part)))
-            value = Value(value.kind, bits=value.bits)
+            value = marked(Value(value.kind, bits=value.bits), value)
         return value
 
     def value_UnaryOp(self, node: Node) -> Value:
@@ -377,11 +384,13 @@ class Expressions(Calls):
         for value in (a, b):
             if is_number(value.kind):
                 continue
+            repeated = sign == "*" and (is_integer(a.kind) or is_integer(b.kind))
+            declined = repeated or not is_tuple(value.kind)
             raise Refusal(
                 node.line,
                 f"{sign} needs two numbers, not {self.named(value)}",
                 number_of(value),
-                "" if is_tuple(value.kind) else self.choice(value),
+                self.choice(value) if declined else "",
             )
 
     def limit(self, node: Node, value: Value) -> Value:
@@ -469,6 +478,8 @@ class Expressions(Calls):
         for value, other in ((a, b), (b, a)):
             if not is_number(value.kind):
                 none = "none" if "none" in (a.kind, b.kind) else ""
+                dtypes = isinstance(a.const, DType) and isinstance(b.const, DType)
+                none = "asking" if dtypes else none
                 alone = is_tuple(value.kind) and is_number(other.kind)
                 raise Refusal(
                     node.line,
@@ -633,6 +644,7 @@ class Expressions(Calls):
     def tuple_part(self, node: Node, base: Value) -> Value:
         """Return an element of a tuple; a variable index needs elements of one type."""
         index = self.number(node, self.value(node.slice), "an index is a whole number")
+        self.no_member(node, index)
         if not is_integer(index.kind) or index.kind == "bool":
             raise Refusal(
                 node.line, f"an index is a whole number, not {index.kind}", "int32(…)"
@@ -645,25 +657,42 @@ class Expressions(Calls):
                     node.line, f"a tuple of {len(parts)} has no part {index.const}"
                 )
             element = self.part(base, index.const % len(parts))
-            if element.known:
-                element = computed(element)
+            if element.known and not element.computed:
+                element = element_of(element)
             most = base.bits if base.bits and is_integer(element.kind) else element.bits
-            if element.known or hasattr(element, "handed"):
+            if element.known or hasattr(element, "handed") or hasattr(element, "parts"):
                 return element
-            return Value(element.kind, bits=most)
+            return marked(Value(element.kind, bits=most), element)
         if not parts or kinds_differ(base.kind):
             raise Refusal(
                 node.line,
                 "the parts of this tuple have several types",
                 "use a constant index",
+                "tuples" if parts and len(set(parts)) == 1 else "",
             )
-        return Value(parts[0])
+        return self.some_part(node, base)
+
+    def some_part(self, node: Node, base: Value) -> Value:
+        """Return one or another element of a tuple whose elements have one type."""
+        value = Value(base.kind[1])
+        members = [hasattr(part, "member") for part in parts_known(base) or ()]
+        if True not in members and not only_compiled(value.kind):
+            return value
+        if False in members or not members or only_compiled(value.kind):
+            raise Refusal(
+                node.line,
+                "the parts of this tuple are not all numbers",
+                "use them one by one",
+                "tuples",
+            )
+        return marked(value, parts_known(base)[0])
 
     def tuple_slice(self, node: Node, base: Value) -> Value:
         """Return a part of a tuple, which needs constant bounds."""
         self.value(node.slice)
         bounds = [None if part is None else part.got for part in node.slice.parts]
-        if not all([bound is None or bound.known for bound in bounds]):
+        known = [b is None or b.known and not b.computed for b in bounds]
+        if not all(known):
             raise Refusal(
                 node.line,
                 "the bounds of a tuple's slice have to be constants",
@@ -674,7 +703,8 @@ class Expressions(Calls):
         parts = [self.part(base, number) for number in numbers]
         value = Value(("tuple",) + tuple([part.kind for part in parts]), bits=base.bits)
         if base.known or hasattr(base, "parts"):
-            value.parts = [computed(part) if part.known else part for part in parts]
+            fresh = lambda part: part.known and not part.computed
+            value.parts = [element_of(part) if fresh(part) else part for part in parts]
         return value
 
     def spell_out(self, node: Node, dimensions: int) -> None:
@@ -707,7 +737,7 @@ class Expressions(Calls):
                 raise Refusal(
                     node.line,
                     f"an index is a whole number, not {what}",
-                    "int32(…)" if is_number(part) else number_of(value),
+                    "a // b, or int32(…)" if is_number(part) else number_of(value),
                     "slices" if is_array(part) or part == "none" else "",
                 )
         if len(kinds) > kind[2]:
@@ -728,6 +758,13 @@ def member_of(value: Value) -> Member | None:
     if isinstance(value.const, Member):
         return value.const
     return getattr(value, "member", None) if value.known else None
+
+
+def standing_alone(value: Value) -> Value:
+    """Return a value; a nested function that is in a tuple is compiled by itself."""
+    if isinstance(value.const, Closure):
+        return Value("static", escaped(value.const))
+    return value
 
 
 def kinds_differ(kind: tuple) -> bool:
@@ -756,7 +793,7 @@ def number_of(value: Value) -> str:
 
 def near(path: str, name: str) -> str:
     """Return the path of a similar name in a module, or ""."""
-    meant = simplified(name), simplified(name) + "sync"
+    meant = [simplified(name) + end for end in ("", "s", "sync")]
     for known in sorted(KNOWN):
         inside = known[: len(path) + 1] == path + "."
         if inside and simplified(known[len(path) :]) in meant:

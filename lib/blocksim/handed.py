@@ -8,12 +8,12 @@ value only where it needs a constant, such as the size of an array.
 from .things import Member, Thing, Type
 from .tree import Node, literal, nodes_in, parts_of
 from .types import is_integer, is_tuple
-from .values import Closure, Function, Refusal, Value, bits_of
+from .values import Closure, Function, Refusal, Value, bits_of, marked
 
 
 def seen_inside(value: Value) -> Value:
     """Return what a function knows of an argument."""
-    inside = Value(value.kind)
+    inside = marked(Value(value.kind), value)
     parts = parts_known(value)
     if parts is not None:
         inside.parts = [seen_inside(part) for part in parts]
@@ -37,7 +37,8 @@ def literal_number(value: Value) -> bool:
     """Return whether the type that Numba gives a value holds the number itself."""
     whole = is_integer(value.kind) and value.kind != "bool"
     whole = whole and not hasattr(value, "member")
-    return whole and value.known and not value.computed
+    unseen = value.computed and not getattr(value, "literal", False)
+    return whole and value.known and not unseen and not hasattr(value, "hidden")
 
 
 def constant_of(value: Value) -> Value:
@@ -56,11 +57,13 @@ def only_compiled(kind: object) -> bool:
 
 def identity(value: Value) -> object:
     """Return a key for an argument: its type, or which function, type or text it is."""
-    if not only_compiled(value.kind):
-        return value.kind
     parts = parts_known(value)
     if parts is not None:
-        return tuple([identity(part) for part in parts])
+        return value.kind[:1] + tuple([identity(part) for part in parts])
+    if hasattr(value, "member"):
+        return ("member", id(value.member.family))
+    if not only_compiled(value.kind):
+        return value.kind
     const = value.const
     if isinstance(const, Function):
         return ("function", id(const.node))

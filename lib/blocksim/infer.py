@@ -7,7 +7,7 @@ a loop can change the types at its own start.
 """
 
 from .expressions import Expressions, function_of, number_of
-from .handed import escaped, identity, literals, seen_inside
+from .handed import escaped, identity, literals, parts_known, seen_inside
 from .things import Thing
 from .tree import Node, clone, literal, nodes_in, parts_of
 from .types import FLOATS, WHOLE_BITS, is_array, is_integer, is_number, is_tuple
@@ -18,9 +18,10 @@ from .values import (
     Refusal,
     Typed,
     Value,
-    computed,
     either,
+    element_of,
     joined,
+    marked,
     merged,
     possible,
     same_value,
@@ -213,6 +214,13 @@ class Inference(Expressions):
             )
         if isinstance(value.const, Closure) and self.outer is None:
             value = Value("static", escaped(value.const))
+        elif isinstance(value.const, Closure) and value.const.outer is self:
+            raise Refusal(
+                line,
+                f"{value.const.name} is given back by the function that it is defined in",
+                f"move {value.const.name} out of it",
+                "functions",
+            )
         if isinstance(value.const, Thing) and self.outer is None:
             raise Refusal(
                 line,
@@ -243,9 +251,11 @@ class Inference(Expressions):
         return result
 
     def at(self, value: Value, line: int) -> Value:
-        value = Value(value.kind, value.const, value.bits, value.fixed)
-        value.line = line
-        return value
+        copy = marked(Value(value.kind, value.const, value.bits, value.fixed), value)
+        if hasattr(value, "parts"):
+            copy.parts = value.parts
+        copy.line = line
+        return copy
 
     # ---- statements
 
@@ -282,8 +292,10 @@ class Inference(Expressions):
     def read_Assign(self, node: Node) -> None:
         if node.value.kind == "Lambda":
             return self.read_lambda(node)
+        direct = [one.kind for one in node.targets] == ["Tuple"]
+        node.value.direct = direct = direct and without_tuple(node.value)
         value = self.value(node.value)
-        value.direct = without_tuple(node.value)
+        value.direct = direct
         for target in node.targets:
             name_arrays(target, node.value)
             self.store(target, value)
@@ -460,6 +472,8 @@ class Inference(Expressions):
                     or (head[name].known and not both.known)
                     or both.computed != head[name].computed
                     or both.branch != head[name].branch
+                    or hasattr(both, "parts") != hasattr(head[name], "parts")
+                    or hasattr(both, "mixed") != hasattr(head[name], "mixed")
                     or hasattr(both, "scalar") != hasattr(head[name], "scalar")
                 ):
                     self.changed = True
@@ -491,7 +505,7 @@ class Inference(Expressions):
                     "the parts of this tuple have several types",
                     "give all of them one type, such as float32(…)",
                 )
-            return Value(parts[0])
+            return self.some_part(node, value)
         self.usable(node, value)
         raise Refusal(
             node.line,
@@ -580,11 +594,13 @@ class Inference(Expressions):
 
     def part(self, value: Value, number: int) -> Value:
         """Return one element of a tuple."""
-        if value.known:
-            element = value.const[number]
-            return element if getattr(value, "direct", False) else computed(element)
-        known = getattr(value, "parts", None)
-        return known[number] if known else Value(value.kind[1 + number])
+        parts = parts_known(value)
+        if parts is None:
+            return Value(value.kind[1 + number])
+        element = parts[number]
+        if not element.known or element.computed or getattr(value, "direct", False):
+            return element
+        return element_of(element)
 
     def store_element(self, target: Node, value: Value) -> None:
         array = self.value(target.value)

@@ -23,6 +23,7 @@ MOST_BLOCKS = (2**31 - 1, 65535, 65535)
 MOST_ALONG = (1024, 1024, 64)
 MOST_COUNTED = 50_000_000  # threads that a report can count for
 TURNS = 1_000_000
+NO_LIMIT = 1 << 60  # so many turns: time is the limit, and a for has to beat, too
 MEETINGS = 50  # iterations of a while for each meeting that a thread is allowed
 # This many meetings are always allowed, because not every barrier is in a loop.
 FEWEST_MEETINGS = 1000
@@ -76,7 +77,8 @@ class Launch:
     mode : {"race", "full", "plain"}
     log : bool
     beat : callable
-        Called whenever a thread continues, as a sign of life.
+        Called whenever a thread continues, and from time to time in a loop, as a sign
+        of life. A TimeoutError that it raises ends the launch, as `endless`.
     shared : int
         Bytes of dynamic shared memory.
     turns : int
@@ -108,6 +110,7 @@ class Launch:
         self.beat = beat
         self.bytes = shared
         self.turns = turns
+        self.fors = FORS * turns if turns < NO_LIMIT else 0
         self.most_meetings = max(turns // MEETINGS, FEWEST_MEETINGS)
         self.trace = trace
         self.count = block[0] * block[1] * block[2]
@@ -320,18 +323,21 @@ class Launch:
         """Run a thread; an exception becomes a fault with its line."""
         self.running, self.thread = thread, thread.number
         self.cuda._enter(thread)
-        left = thread.turns_left or (self.turns, FORS * self.turns)
+        left = thread.turns_left or (self.turns, self.fors)
         self.cuda._turns_left, self.cuda._fors_left = left
         self.cuda._until_look = thread.until_look
         self.switches += 1
         self.order.enter(thread)
-        self.beat()
         try:
+            self.beat()
             return go(value)
         except (StopIteration, Ended):
             return None
         except Fault:
             raise
+        except TimeoutError as late:  # of `beat`
+            here = self.here(thread.number)
+            self.fault("endless", f"{here}: {late}", threads=[thread.number], late=True)
         except Exception as error:
             kind = type(error).__name__
             said = f"{kind}: {in_words(str(error))}"
@@ -420,6 +426,7 @@ class Launch:
         If nothing has changed since the last look, and no other thread has run in
         between, the loop never ends.
         """
+        self.beat()
         thread = self.running
         now = line, state, self.cuda._changes
         same = thread.seen == now and str(thread.seen) == str(now)

@@ -95,8 +95,7 @@ class Array(Rows):
         """Store a number, converted to the array's type."""
         if self.typed or type(value) is not float:
             value = self.convert(value)
-        # The comparison cannot tell 0.0 from -0.0.
-        if self.data[offset] != value or (not value and self.dtype.is_float):
+        if not same(self.data[offset], value):
             self.gpu._changes += 1
         self.data[offset] = value
         self.changed = True
@@ -249,7 +248,7 @@ class Watched(Array):
             if self.clocks and offset in self.clocks:
                 del self.clocks[offset]
         self.written_at[offset] = self.mark() if self.others else gpu._line
-        if self.data[offset] != value or not value:
+        if not same(self.data[offset], value):
             gpu._changes += 1
         self.data[offset] = value
         self.changed = True

@@ -229,7 +229,8 @@ def resolved(value: object, function: object) -> object:
     if (
         isinstance(value, Thing)
         and value.path[:5] == "cuda."
-        and (value.path not in ALIASES)
+        and value.path not in ALIASES
+        and value.path[:9] != "cuda.fp16"
     ):
         return Unusable(
             "Numba does not know {name} by this name",

@@ -169,6 +169,11 @@ def compared(a: str, b: str) -> str:
     return wider(real, other) if other in FLOATS else with_float(other, real)
 
 
+def as_doubles(a: object, b: object) -> bool:
+    """Return whether two integers are compared in float64: no integer type holds both."""
+    return is_integer(a) and is_integer(b) and compared(a, b) == "float64"
+
+
 def signed(sign: str, kind: str) -> str | None:
     """Return the type of a unary operation; None if there is none."""
     if sign == "~":

@@ -17,6 +17,7 @@ from .types import (
     unified,
 )
 
+LITERALS = ("int64", "uint64", "bool", "text")  # types of literals
 UNKNOWN = object()  # stands for the constant of a value that is not constant
 
 
@@ -85,6 +86,44 @@ def computed(value: Value) -> Value:
     """Return a constant, marked as one that Numba computes on the device."""
     copy = Value(value.kind, value.const, value.bits, value.fixed)
     copy.computed = True
+    return marked(copy, value)
+
+
+def element_of(part: Value) -> Value:
+    """Return a constant part of a tuple, whose type holds the number if the part's does."""
+    copy = computed(part)
+    copy.literal = not part.computed
+    return copy
+
+
+def marked(copy: Value, *values: Value) -> Value:
+    """Return a copy with the marks of its originals.
+
+    ``member`` is the member of an IntEnum that an integer is. ``mixed`` marks a float that
+    is an integer on some way, where the running kernel has to convert it. For ``hidden``
+    see there.
+    """
+    for value in values:
+        if hasattr(value, "member"):
+            copy.member = value.member
+        for mark in ("mixed", "hidden"):
+            if hasattr(value, mark):
+                setattr(copy, mark, True)
+    return copy
+
+
+def hidden(value: Value) -> Value:
+    """Return a part of a tuple whose type does not hold the number, as Numba gives it one.
+
+    It does if all parts are integers, booleans or texts.
+    """
+    const, whole = value.const, value.known and is_integer(value.kind)
+    if is_tuple(value.kind) and value.known:
+        const = tuple([hidden(part) for part in const])
+    elif not whole:
+        return value
+    copy = marked(Value(value.kind, const, value.bits, value.fixed), value)
+    copy.hidden = True
     return copy
 
 
@@ -264,6 +303,8 @@ def constant(value: object, line: int) -> Value:
         return number
     if isinstance(value, (tuple, list)) and not isinstance(value, list):
         parts = [constant(part, line) for part in value]
+        if not all([part.kind in LITERALS and part.known for part in parts]):
+            parts = [hidden(part) for part in parts]
         kind = (tuple_tag(value),) + tuple([part.kind for part in parts])
         return Value(kind, tuple(parts))
     if isinstance(value, str):
@@ -296,16 +337,20 @@ def joined(a: Value, b: Value) -> Value:
             clash.members = isinstance(a.const, Member)
             return clash
         if hasattr(a, "member") and hasattr(b, "member") and not same:
-            one = Value(a.kind)
-            one.member = a.member
-            return one
+            return marked(Value(a.kind), a)
         if same:  # Numba sees two definitions here, even of one value
             return computed(a) if is_number(a.kind) else a
-        return Value(a.kind, bits=max(a.bits, b.bits), fixed=a.fixed and b.fixed)
+        value = Value(a.kind, bits=max(a.bits, b.bits), fixed=a.fixed and b.fixed)
+        return value if is_integer(a.kind) else marked(value, a, b)
     if is_number(a.kind) and is_number(b.kind):
         kind = unified(a.kind, b.kind)
         whole = is_integer(kind)
-        return Value(kind, bits=max(a.bits, b.bits) if whole else 0)
+        value = Value(kind, bits=max(a.bits, b.bits) if whole else 0)
+        if not whole and [
+            x for x in (a, b) if is_integer(x.kind) or hasattr(x, "mixed")
+        ]:
+            value.mixed = True
+        return value
     if is_tuple(a.kind) and a.kind[0] == b.kind[0] and len(a.kind) == len(b.kind):
         parts = [joined(Value(x), Value(y)) for x, y in zip(a.kind[1:], b.kind[1:])]
         if not [part for part in parts if part.kind in ("clash", "maybe")]:
@@ -362,7 +407,7 @@ def unsure(value: Value) -> Value:
         return value
     copy = Value(value.kind, bits=value.bits, fixed=value.fixed)
     copy.unsure = True
-    return copy
+    return marked(copy, value)
 
 
 class Unusable:

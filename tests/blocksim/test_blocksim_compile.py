@@ -500,6 +500,7 @@ def test_a_signature_has_the_last_word_on_types(signature: str) -> None:
 
 
 MEANT = {  # what somebody wrote, and a part of what the message offers instead
+    "cuda.syncthread()": "cuda.syncthreads", "x[x.size / 2] = 1": "a // b",
     "i = cuda.threadidx.x": "cuda.threadIdx", "i = threadIdx.x": "cuda.threadIdx",
     "__syncthreads()": "cuda.syncthreads", "cuda.synchronize()": "cuda.syncthreads()",
     "cuda.atomicAdd(x, 0, 1)": "cuda.atomic.add", "y[0] = exp(x[0])": "math.exp",

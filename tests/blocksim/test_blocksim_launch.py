@@ -836,10 +836,18 @@ def test_a_loop_without_end_is_found_at_the_default_settings(
     assert (said.kind, said.line, said.threads) == ("endless", STUCK[body], [0])
 
 
+@pytest.mark.parametrize("body", ["x[t] = 0", "y[t] = 0", "y[t] = math.nan"])
+def test_storing_the_same_number_again_changes_nothing(body: str) -> None:
+    said = fault(f"while True: {body}", np.zeros(4, np.int32), np.zeros(4, np.float32))
+    assert "nothing changes from turn to turn" in str(said)
+
+
 # What looks like standing still: only one thing changes, or the loop is begun anew.
 LONG = [
     "i = 0\nwhile i < 20000: i += 1",
     "while x[g] < 500: x[g] += 1",
+    "z = cuda.local.array(1, float32)\nz[0] = 0.0\ni = 0\nwhile i < 200:\n"
+    "    i += math.copysign(1.0, z[0]) < 0\n    z[0] = -z[0]",
     "while cuda.atomic.add(x, g, 1) < 500: pass",
     "s = cuda.local.array(1, int32)\ns[0] = 0\nwhile s[0] < 500: s[0] += 1",
     "s = cuda.shared.array(4, int32)\ns[t] = 0\nwhile s[t] < 500: s[t] += 1",

@@ -128,6 +128,102 @@ def test_a_quotient_comes_with_its_rest(mode: str) -> None:
     same(rest[finite], np.divmod(a, b)[1][finite])
 
 
+def by_int_power(a: int, b: int, kind: type) -> int:
+    """`int_power` in numbers.py of numba-cuda 0.30.4: what it returns is a float64."""
+    low, high = int(np.iinfo(kind).min), int(np.iinfo(kind).max)
+    if b < 0 and a == 0:
+        power = -(2**63)
+    elif b < 0:
+        power = a ** (b % 2) if a in (-1, 1) else 0
+    elif b > 65536:
+        power = a ** (2 - b % 2) * (1 if abs(a) < 2 else math.inf)
+    else:
+        power = (pow(a, b, 2**64) - low) % 2**64 + low
+    return int(min(max(float(power), low), high))
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("kind", [np.int64, np.uint64])
+def test_a_power_of_integers_goes_through_a_float64(kind: type, mode: str) -> None:
+    ends = [0, 1, 2, 3, 10, 2**31 - 1, 2**53 + 1, 2**62 - 1, 2**63 - 1]
+    ends += [-number for number in ends] if kind is np.int64 else [2**64 - 1]
+    powers = [0, 1, 2, 3, 5, 39, 64, 65536, 65537, 65538]
+    powers += [-1, -2, -65537] if kind is np.int64 else []
+    a, b = np.array([(a, b) for a in ends for b in powers], kind).T
+    found, again = computed("x[i] = a[i] ** b[i]; y[i] = a[i] ** 3", a, b, kind, mode)
+    expected = [by_int_power(int(m), int(n), kind) for m, n in zip(a, b, strict=True)]
+    assert found.tolist() == expected
+    cubes = [by_int_power(int(m), 3, np.int64) for m in a.astype(np.int64)]
+    assert again.tolist() == np.array(cubes).astype(kind).tolist()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_integers_without_a_common_type_are_compared_as_floats(mode: str) -> None:
+    a = np.array([2**63 - 1, 2**53 + 1, -1, 5, 2**62], np.int64)
+    b = np.array([2**63, 2**53, 2**64 - 1, 5, 2**62 + 1], np.uint64)
+    x, y = computed("x[i] = a[i] < b[i]; y[i] = a[i] == b[i]", a, b, np.int64, mode)
+    assert x.tolist() == (a.astype(float) < b.astype(float)).tolist() == [0, 0, 1, 0, 0]
+    assert y.tolist() == [1, 1, 0, 1, 1]
+
+
+BESIDE = {  # what a kernel does -> what it leaves of 0, 2 ** 53 + 1, 7
+    "x[i] = -(a[i] if a[i] != 7 else b[i])": [-0.0, -(2.0**53), -0.5],
+    "x[i] = -(a[i] or b[i]) - a[i]": [-0.5, -(2.0**54), -14.0],
+    "v = a[i]\nif v == 7:\n    v = b[i]\nx[i] = -v": [-0.0, -(2.0**53), -0.5],
+    "v = a[i]\nif i == 2:\n    v = b[i]\nv += 0\nx[i] = -v": [-0.0, -(2.0**53), -0.5],
+    "v = b[i]\nif i < 2:\n    v = a[i]\nw = v\nx[i] = -w": [-0.0, -(2.0**53), -0.5],
+    "v = 3\nfor k in range(9):\n    x[i] = v + a[i]\n    v = v + b[i]\n    v *= 0":
+        [0, 2.0**53, 7],
+    "x[i] = -one_of(a[i], b[i])": [-0.0, -(2.0**53), -0.5],
+    "v = 10\nif i < 9:\n    v = a[i]\nelse:\n    v = b[i]\nfor k in range(400):\n"
+    "    v *= 10\nx[i] = v": [0, math.inf, math.inf],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("body", BESIDE)
+def test_a_whole_number_beside_a_float_becomes_one(body: str, mode: str) -> None:
+    head = HEAD.replace("@cuda.jit\n", ONE_OF)
+    a, b, x = np.array([0, 2**53 + 1, 7]), np.full(3, 0.5), np.zeros(3)
+    text = head + "".join(f"        {line}\n" for line in body.split("\n"))
+    report = run(load(text, "kernel"), 1, 3, a, b, x, x.copy(), mode=mode)
+    assert not [fault for fault in report.faults if fault.kind != "float64"]
+    same(x, BESIDE[body])
+
+
+ONE_OF = """@cuda.jit(device=True)
+def one_of(a, b):
+    if a == 7:
+        return b
+    return a
+
+
+@cuda.jit
+"""
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("name", ["floor", "ceil", "trunc"])
+def test_what_is_cut_off_leaves_the_sign(name: str, kind: type, mode: str) -> None:
+    a = np.array([-0.0, 0.0, -0.5, 0.5, -1.5, np.inf, np.nan], kind)
+    x, y = computed(f"x[i] = math.{name}(a[i]); y[i] = 1 / x[i]", a, a, kind, mode)
+    same(x, getattr(np, name)(a))
+    same(y, 1 / getattr(np, name)(a))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_rest_of_an_infinity_is_no_number(mode: str) -> None:
+    """PTX has no instruction for it: x - trunc(x / y) * y, and 0 times ∞ is NaN."""
+    a, b = np.array([1.5, -1.5, np.inf]), np.array([np.inf, -np.inf, 2.0])
+    for body in (
+        "x[i] = a[i] // b[i]; y[i] = a[i] % b[i]",
+        "x[i], y[i] = divmod(a[i], b[i])",
+    ):
+        for numbers in computed(body, a, b, np.float64, mode):
+            assert np.isnan(numbers).all()
+
+
 DIGITS = [-400, -30, -5, -1, 0, 1, 2, 5, 13, 22, 23, 300, 400]
 
 
@@ -397,7 +493,9 @@ cuda.fp16.hfma(half, half, v); cuda.fp16.hsin(v); cuda.fp16.hrsqrt(half * half)
 cuda.fp16.hrint(v); cuda.fp16.hmax(half, -half); cuda.fp16.hne(half, v)
 cuda.popc(types.int8(i - 3)); cuda.clz(types.uint16(i)); int32(i).bit_count()
 math.frexp(v)[0]; math.frexp(v)[1]; math.modf(v)[0]; math.modf(v)[1]
-divmod(v, float32(0.75))[0]; divmod(v, float32(0.75))[1]"""
+divmod(v, float32(0.75))[0]; divmod(v, float32(0.75))[1]
+(i + 7) ** 21; (i - 5) ** (i - 6); (i - 5) ** 70001; math.copysign(1.0, math.ceil(v / 10))
+i - 2 < types.uint64(i); -(0 if i < 3 else 0.5)"""
 
 
 def test_in_micropython_the_numbers_are_the_same() -> None:

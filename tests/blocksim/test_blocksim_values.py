@@ -223,6 +223,46 @@ REFUSED = {
 }
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_a_nested_function_goes_through_tuples(mode) -> None:
+    def kernel(x):
+        def both(n):
+            def more(v):
+                return v + 1
+
+            return more, n
+
+        pair = both(2)
+        more, n = both(3)
+        x[0] = pair[0](x[0]) * pair[1] + more(n)
+
+    x = np.array([4], np.int32)
+    assert run(kernel, 1, 1, x, mode=mode)
+    assert x[0] == 14
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("lines", "wanted"),
+    [
+        (["p = (i, 0)", "for k in range(3):", "    p = p[1] + 1, p[0]", "x[i] = p[0]"], 2),
+        (["p = (i, 1)", "for k in range(70):", "    p = i, p[1] * 3", "x[i] = p[1] >> 40"],
+         (3**70 % 2**64) >> 40),
+        (["p = (i, (0, 1))", "for k in range(5):",
+          "    p = p[0], (p[1][1], p[1][0] + p[1][1])", "x[i] = p[1][0]"], 5),
+        (["p = (i, 0)", "while p[1] < 3:", "    p = p[0] + 2, p[1] + 1", "x[i] = p[0]"], 7),
+        (["for k in range(3):", "    if k == 0:", "        p = (i, 0)", "    else:",
+          "        p = i, p[1] + 3", "x[i] = p[1]"], 6),
+    ],
+)  # fmt: skip
+def test_a_part_of_a_tuple_changes_from_turn_to_turn(lines, wanted, mode) -> None:
+    body = "".join(f"    {line}\n" for line in lines)
+    text = f"{HEAD}@cuda.jit\ndef kernel(x):\n    i = cuda.threadIdx.x\n{body}"
+    x = np.zeros(2, np.int64)
+    assert run(load(text, "kernel"), 1, 2, x, mode=mode)
+    assert x[1] == (wanted if wanted < 2**63 else wanted - 2**24)
+
+
 def test_a_parameter_that_is_set_again_is_a_variable() -> None:
     @cuda.jit(device=True)
     def call(op, v):

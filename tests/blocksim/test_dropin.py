@@ -40,6 +40,27 @@ def spins(x):
     while x[0] < 1:
         cuda.atomic.add(x, 1, 1)
 
+@cuda.jit
+def wanders(x, out):
+    while x[0] < 2:
+        x[1] += 1
+
+@cuda.jit
+def counts(x, out):
+    for i in range(1 << 40):
+        x[2] += 1
+
+@cuda.jit
+def stays(x, out):
+    t = cuda.threadIdx.x
+    out[0] += t
+    half = 4
+    while half > 0:
+        if t == 0:
+            out[1] += 1
+        cuda.syncthreads()
+        half -= half // 2
+
 X, OUT = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
 """
 TESTS = {
@@ -73,9 +94,16 @@ def test_it():
     turned[1, 64](X, OUT)
 """,
     "endless": """
-@pytest.mark.blocksim(seconds=0.5)
-def test_it():
+pytestmark = pytest.mark.blocksim(
+    benign=[{"kind": "error", "because": "known"}], seconds=0.5
+)
+
+def test_spins():
     spins[1, 1](np.zeros(2, np.int32))
+
+@pytest.mark.parametrize("kernel", [wanders, counts, stays])
+def test_others(kernel):
+    kernel[1, 4](np.zeros(4, np.int32), np.zeros(2, np.int32))
 """,
     "from the end": """
 @cuda.jit
@@ -144,7 +172,19 @@ def test_what_is_noted_of_a_line_again_is_said_once(verdicts: dict[str, str]) ->
 
 
 def test_a_launch_ends_at_its_limit(verdicts: dict[str, str]) -> None:
-    assert "spins ran for more than 0.5 seconds" in verdicts["endless"]
+    said = verdicts["endless"]
+    assert "spins ran for more than 0.5 seconds" in said
+    for name, text in (("wanders", "while x[0] < 2:"), ("counts", "    x[2] += 1")):
+        line = 1 + KERNELS.splitlines().index(f"    {text}")
+        assert f"{name} ran for more than 0.5 seconds (line {line})" in said
+    assert "4 failed" in said, "no policy passes over the limit"
+
+
+def test_a_launch_at_its_limit_tells_its_races_first(verdicts: dict[str, str]) -> None:
+    said = verdicts["endless"]
+    race = said.index("thread 1 reads out[0], which thread 0 wrote")
+    notes = [line for line in said[race:].splitlines() if "also: thread" in line]
+    assert ": stays ran for more than 0.5 seconds" in notes[0]
 
 
 def test_a_misspelt_mark_is_told(verdicts: dict[str, str]) -> None:

@@ -6,7 +6,7 @@
 It installs numba-cuda in an environment of its own, whose tests lie beside it, and runs
 each file under both simulators; what Numba's simulator skips is not skipped. A test counts
 if it launches a kernel and one of the two passes it. The score is stored in
-tests/blocksim/score.json, with the reason of each test that blocksim fails.
+tests/blocksim/score.json, with the reasons why blocksim fails tests; its README shows it.
 """
 
 import json
@@ -17,18 +17,45 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import median
 from typing import Any, NamedTuple
 
 from tools.common.environments import fresh, python_of, variables
 from tools.common.paths import BUILD, ROOT
 
 STORED = ROOT / "tests" / "blocksim" / "score.json"
+README = ROOT / "lib" / "blocksim" / "README.md"
 FOLDER = BUILD / "score"
 PACKAGES = ("numba-cuda[cu12]==0.30.4", "numba==0.68.1", "pytest", "filecheck", "cffi")
 SIMULATORS = ("cudasim", "blocksim")
 # Kernels that Numba makes itself, for ufuncs and for a library, and what is written to
 # files: caches and debug information.
 LEFT_OUT = ("test_ufuncs", "test_libdevice", "test_caching", "test_debug")
+# What stops a test, in plain words, and how the message is known.
+REASONS = {
+    "complex numbers": r"complex|\dj as an argument",
+    "kernels made by `exec`, whose text cannot be found": "has no text|by def, in a file",
+    "records": r"numbers of .*(record|names|\[\()|has no elements|void\d",
+    "a float as the index of an atomic": "an index is a whole number, not float",
+    "cooperative groups": r"cuda\.cg",
+    "memory that the test itself reads unwritten": "which nobody has written",
+    "a race of the test itself": "with no barrier between",
+    "recursion": "calls itself",
+    "`overload`, and other extensions of the compiler": "nothing that a kernel can use",
+    "texts, bytes and dates": r"numbers of (.*\bS\d|<U|datetime)",
+    "`reshape` and `view`": "(reshape|view) of an array",
+    "random numbers": "xoroshiro|random",
+}
+OTHERS = "others"
+MOST = 10  # reasons that the README names
+WORDS = """\
+How much of Numba that is, numba-cuda's own tests say: of the {tests} that launch a kernel
+and pass on one of the simulators, blocksim passes {blocksim} ({percent:.0f} %), and Numba's
+own simulator {cudasim}. Those that both pass take blocksim {seconds[blocksim]:g} s, and
+Numba's simulator {seconds[cudasim]:g} s; the median of their ratios is {median_ratio:g}
+(`python -m tools.simulator.score`, {date}).
+"""
+MARKS = "<!-- the score -->\n", "<!-- end of the score -->\n"
 SECONDS = 300  # for a file
 WORKERS = 2
 
@@ -99,9 +126,8 @@ def passed(rows: dict[str, dict[str, Row]], simulator: str) -> int:
 
 
 def why(reason: str) -> str:
-    """Return a reason without the names and numbers of one test."""
-    reason = re.sub(r"\(line \d+\)|'[^']*'", "", reason)
-    return re.sub(r"\d+", "#", reason).strip()[:100]
+    """Return the plain words for a reason; what has none is one of the others."""
+    return next((w for w, part in REASONS.items() if re.search(part, reason)), OTHERS)
 
 
 def score(rows: dict[str, dict[str, Row]]) -> dict[str, Any]:
@@ -123,12 +149,30 @@ def score(rows: dict[str, dict[str, Row]]) -> dict[str, Any]:
             simulator: round(sum(both[simulator].seconds for both in both_pass), 1)
             for simulator in SIMULATORS
         },
+        "median_ratio": round(median(
+            both["blocksim"].seconds / both["cudasim"].seconds for both in both_pass
+        ), 2),
         "files": {
             name: [len(part), *(passed(part, simulator) for simulator in SIMULATORS)]
             for name, part in sorted(by_file.items())
         },
         "reasons": dict(reasons.most_common()),
     }
+
+
+def words(found: dict[str, Any]) -> str:
+    """Return what the README says of a score."""
+    first = [row for row in found["reasons"].items() if row[0] != OTHERS][:MOST]
+    rest = found["tests"] - found["blocksim"] - sum(tests for _, tests in first)
+    table = "".join(f"| {w} | {tests} |\n" for w, tests in [*first, (OTHERS, rest)])
+    said = WORDS.format(**found, percent=100 * found["blocksim"] / found["tests"])
+    return said + "\n| what stops the others | tests |\n|---|---|\n" + table
+
+
+def put(text: str, said: str) -> str:
+    """Return a README with new words between the marks of the score."""
+    before, _, rest = text.partition(MARKS[0])
+    return before + MARKS[0] + said + MARKS[1] + rest.partition(MARKS[1])[2]
 
 
 def main() -> int:
@@ -156,6 +200,7 @@ def main() -> int:
             "command": "python -m tools.simulator.score",
         }
         STORED.write_text(json.dumps(head | found, indent=1) + "\n", "utf-8")
+        README.write_text(put(README.read_text("utf-8"), words(head | found)), "utf-8")
     return 0
 
 

@@ -10,18 +10,20 @@ from types import MethodType
 from typing import Any
 
 from blocksim import kernel as simulator
-from blocksim.faults import Fault
+from blocksim.faults import FATAL, Fault
 from blocksim.functions import Unreadable
 from blocksim.report import Report
 
 from .arguments import taken
 from .declined import Declined, DeclinedAttribute
-from .limits import TooLong, within
 from .places import places
 from .policy import Policy
 
 THREADS = 128  # of a block, where forall is not told
 TURNS = 1 << 62  # the limit is one of time
+# What Numba compiles and the simulator declines, and what is never meant: a fault here.
+MISTAKES = ("mention",)
+MOST_NOTES = 4  # of an exception, on what else its launch shows
 # What Numba's kernels tell of the code that was compiled: here is none.
 OF_COMPILER = (
     "overloads signatures nopython_signatures stats specialized specializations"
@@ -74,35 +76,30 @@ class Session:
         after: list[Callable[[], Any]] = []
         try:
             given = self.given(kernel, arguments, after)
-            run = lambda: self.report(kernel, where, given)
-            report = within(self.policy.seconds, run, kernel.__name__)
+            report = self.report(kernel, where, given, begun)
         except Declined as reason:
             self.declined.append(str(reason))
             raise reason.with_traceback(None) from None
-        except TooLong as fault:
-            found, notes = [fault], []
         except ValueError as error:  # about the grid or an argument
             raise error.with_traceback(None) from None
-        else:
-            found, notes = report.faults, report.notes
-            for each in after:
-                each()
-        counted = self.judged(kernel.__name__, found, notes, time.monotonic() - begun)
+        for each in after:
+            each()
+        counted = self.judged(kernel.__name__, report, time.monotonic() - begun)
         if counted:
-            raise _own(kernel, counted[0]).with_traceback(None) from None
+            error = _own(kernel, counted[0])
+            _add_notes(error, counted[1:], report.notes)
+            raise error.with_traceback(None) from None
 
-    def judged(
-        self, name: str, found: list[Fault], notes: list[Fault], seconds: float
-    ) -> list[Fault]:
+    def judged(self, name: str, report: Report, seconds: float) -> list[Fault]:
         """Keep what a launch has done; return the faults that count."""
         counted, passed = [], []
-        for fault in found:
+        for fault in report.faults:
             why = self.policy.because(name, fault)
-            if why is None or isinstance(fault, TooLong):
+            if why is None or fault.fields.get("late"):  # no policy changes its limit
                 counted.append(fault)
             else:
                 passed.append((fault, why))
-        self.launches.append(Launched(name, counted, passed, notes, seconds))
+        self.launches.append(Launched(name, counted, passed, report.notes, seconds))
         return counted
 
     def given(
@@ -115,19 +112,27 @@ class Session:
         except (TypeError, ValueError) as error:
             raise error.with_traceback(None) from None
 
-    def report(self, kernel: "Dispatcher", where: "Where", given: list[Any]) -> Report:
+    def report(
+        self, kernel: "Dispatcher", where: "Where", given: list[Any], begun: float
+    ) -> Report:
         """Run a kernel; return its report, or raise Declined."""
+        limit, name = self.policy.seconds, kernel.__name__
+
+        def beat() -> None:
+            if time.monotonic() - begun > limit:
+                raise TimeoutError(f"{name} ran for more than {limit:g} seconds")
+
         try:
             report = simulator.run(
-                kernel.made, where.grid, where.block, *given, mode=self.mode,
+                kernel.made, where.grid, where.block, *given, mode=self.mode, beat=beat,
                 shared=where.shared, turns=TURNS, negative="wraps",
             )  # fmt: skip
         except Unreadable as error:
-            name = kernel.__name__
             raise Declined(f"{name} is {error.what}, so it is not simulated") from None
         report.show()
         for fault in report.faults:
-            if fault.fields.get("declined"):
+            declined = fault.fields.get("declined")
+            if declined and declined not in MISTAKES:
                 at = [place.partition(": ") for place in places(kernel.py_func, fault)]
                 raise Declined(f"{fault.text} ({at[0][0]})" if at else str(fault))
         return report
@@ -255,3 +260,11 @@ def _raised(kernel: "Dispatcher", fault: Fault) -> Exception:
     where = f"tid={thread} ctaid={block}"
     kind = kind or getattr(builtins, fault.error)
     return kind(f"{where}: {message}" if message else where)
+
+
+def _add_notes(error: Exception, others: list[Fault], notes: list[Fault]) -> None:
+    """Add to an exception what else its launch shows: that may be the cause."""
+    first = sorted(others, key=lambda fault: fault.kind not in FATAL)
+    lines = [f"also: {other}" for other in first] + [f"note: {note}" for note in notes]
+    for line in lines[:MOST_NOTES]:
+        error.add_note(line)

@@ -2567,3 +2567,462 @@ def kernel(x):
 @cuda.jit
 def kernel(x):
     cuda.atomic.add(x, 0, Shape.circle)
+
+
+# %% enum-in-a-tuple
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    pair = (Shape.circle, 2)
+    x[0] = pair[0]
+
+
+# %% enum-in-a-tuple-sum
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    pair = (Shape.circle, 2)
+    x[0] = pair[0] + pair[1]
+
+
+# %% enum-in-a-tuple-by-index
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    both = (Shape.circle, Shape.square)
+    x[0] = both[cuda.threadIdx.x % 2]
+
+
+# %% enum-in-a-tuple-by-index-sum
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    both = (Shape.circle, Shape.square)
+    x[0] = both[cuda.threadIdx.x % 2] + 1
+
+
+# %% enum-in-a-mixed-tuple-by-index
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    both = (Shape.circle, 7)
+    x[0] = both[cuda.threadIdx.x % 2] + 1
+
+
+# %% enum-members-by-index
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    both = (Color.red, Color.green)
+    if both[cuda.threadIdx.x % 2] == Color.red:
+        x[0] = 1
+
+
+# %% enum-in-a-tuple-as-index
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    x[0] = (1, 2, 3)[Shape.circle]
+
+
+# %% enum-from-a-loop
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    for shape in (Shape.circle, Shape.square):
+        x[0] = shape
+
+
+# %% enum-from-a-loop-sum
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    for shape in (Shape.circle, Shape.square):
+        x[0] += shape + 1
+
+
+# %% enum-from-zip
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    for i, shape in zip((0, 1), (Shape.circle, Shape.square)):
+        x[i] = x[shape]
+
+
+# %% enum-from-enumerate
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    for i, shape in enumerate((Shape.circle, Shape.square)):
+        x[i] = shape
+
+
+# %% enum-given-back
+# args: float32[::1]
+@cuda.jit(device=True)
+def shape():
+    return Shape.circle
+
+
+@cuda.jit
+def kernel(x):
+    x[0] = shape()
+
+
+# %% enum-given-back-sum
+# args: float32[::1]
+@cuda.jit(device=True)
+def shape():
+    return Shape.circle
+
+
+@cuda.jit
+def kernel(x):
+    x[0] = shape() + 1
+
+
+# %% enum-given-back-in-a-tuple
+# args: float32[::1]
+@cuda.jit(device=True)
+def shapes():
+    return Shape.circle, 1
+
+
+@cuda.jit
+def kernel(x):
+    shape, one = shapes()
+    x[0] = shape
+
+
+# %% enum-given-back-in-a-tuple-by-number
+# args: float32[::1]
+@cuda.jit(device=True)
+def shapes():
+    return Shape.circle, 1
+
+
+@cuda.jit
+def kernel(x):
+    both = shapes()
+    x[0] = both[0]
+
+
+# %% enum-handed-over-as-index
+# args: float32[::1]
+@cuda.jit(device=True)
+def element(x, i):
+    return x[i]
+
+
+@cuda.jit
+def kernel(x):
+    x[0] = element(x, Shape.circle)
+
+
+# %% enum-handed-over-beside-its-number
+# args: float32[::1]
+@cuda.jit(device=True)
+def next(i):
+    return i + 1
+
+
+@cuda.jit
+def kernel(x):
+    x[0] = next(Shape.circle) + next(2)
+
+
+# %% enum-through-a-closure
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    def same(shape):
+        return shape
+
+    x[0] = same(Shape.circle)
+
+
+# %% enum-math-two
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    x[0] = math.pow(Shape.circle, 2)
+
+
+# %% enum-as-float
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    x[0] = float(Shape.circle)
+
+
+# %% tuple-times-a-number
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    x[0] = ((1, 2) * 2)[3]
+
+
+# %% functions-in-a-loop
+# args: float32[::1]
+@cuda.jit(device=True)
+def more(x):
+    return x + 1
+
+
+@cuda.jit
+def kernel(x):
+    for f in (more, more):
+        x[0] = f(x[0])
+
+
+# %% size-in-a-tuple-around
+# args: float32[::1]
+SIZES = (4, 5)
+
+
+@cuda.jit
+def kernel(x):
+    tile = cuda.local.array(SIZES[1], float32)
+    tile[0] = x[0]
+    x[1] = tile[0]
+
+
+# %% size-in-a-tuple-with-a-float
+# args: float32[::1]
+SIZES = (4, 5.5)
+
+
+@cuda.jit
+def kernel(x):
+    tile = cuda.local.array(SIZES[0], float32)
+    tile[0] = x[0]
+    x[1] = tile[0]
+
+
+# %% size-in-a-tuple-with-a-type
+# args: float32[::1]
+SIZES = (4, int32)
+
+
+@cuda.jit
+def kernel(x):
+    tile = cuda.local.array(SIZES[0], SIZES[1])
+    tile[0] = x[0]
+    x[1] = tile[0]
+
+
+# %% size-in-a-nested-tuple-around
+# args: float32[::1]
+SIZES = (4, (5, 6))
+
+
+@cuda.jit
+def kernel(x):
+    tile = cuda.local.array(SIZES[1][0], float32)
+    tile[0] = x[0]
+    x[1] = tile[0]
+
+
+# %% size-unpacked-from-a-tuple-with-a-float
+# args: float32[::1]
+SIZES = (4, 5.5)
+
+
+@cuda.jit
+def kernel(x):
+    n, scale = SIZES
+    tile = cuda.local.array(n, float32)
+    tile[0] = x[0]
+    x[1] = tile[0] * scale
+
+
+# %% size-in-a-nested-tuple
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    sizes = ((4, x[0]), x[1])
+    tile = cuda.local.array(sizes[0][0], float32)
+    tile[0] = x[0]
+    x[1] = tile[0]
+
+
+# %% size-handed-over-from-a-tuple
+# args: float32[::1]
+@cuda.jit(device=True)
+def first(x, n):
+    tile = cuda.local.array(n, float32)
+    tile[0] = x[0]
+    return tile[0]
+
+
+@cuda.jit
+def kernel(x):
+    sizes = (4, 5)
+    n, m = sizes
+    x[1] = first(x, sizes[0]) + first(x, m) + first(x, sizes[::-1][0])
+
+
+# %% size-handed-over-from-a-tuple-of-dimensions
+# args: float32[::1]
+@cuda.jit(device=True)
+def first(x, n):
+    tile = cuda.local.array(n, float32)
+    tile[0] = x[0]
+    return tile[0]
+
+
+@cuda.jit
+def kernel(x):
+    sizes = (x.ndim, 5)
+    x[1] = first(x, sizes[0])
+
+
+# %% tuple-slice-by-a-tuple
+# args: float32[::1]
+BOUNDS = (1, 5)
+
+
+@cuda.jit
+def kernel(x):
+    parts = (1, 2.5, 3)
+    x[0] = parts[BOUNDS[0]:][0]
+
+
+# %% tuple-slice-by-a-name
+# args: float32[::1]
+BOUND = 1
+
+
+@cuda.jit
+def kernel(x):
+    parts = (1, 2.5, 3)
+    x[0] = parts[BOUND:][0]
+
+
+# %% half-by-its-name
+# args: float16[::1]
+from numba.cuda import fp16
+from numba.cuda.fp16 import hadd, heq
+
+
+@cuda.jit
+def kernel(x):
+    if heq(hadd(x[0], x[1]), fp16.hneg(x[2])):
+        x[0] = hadd(x[1], x[2])
+
+
+# %% branch-on-an-unpacked-name
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    pair = (0, x[0])
+    flag, value = pair
+    if flag:
+        x[1] = None
+    else:
+        x[1] = value
+
+
+# %% branch-on-one-of-four
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    flag, a, b, c = 0, x[0], x[1], x[2]
+    if flag:
+        x[3] = None
+    else:
+        x[3] = a + b + c
+
+
+# %% branch-on-one-of-two
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    flag, value = 0, x[0]
+    if flag:
+        x[1] = None
+    else:
+        x[1] = value
+
+
+# %% branch-on-one-of-two-under-two-names
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    flag, value = pair, other = 0, x[0]
+    if flag:
+        x[1] = None
+    else:
+        x[1] = value
+
+
+# %% nested-function-given-back-by-a-nested-function
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    def adder(n):
+        def add(value):
+            return value + n
+
+        return add
+
+    x[0] = adder(1)(x[0])
+
+
+# %% nested-function-given-back-in-a-tuple
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    def both(n):
+        def more(value):
+            return value + 1
+
+        return more, n
+
+    pair = both(2)
+    x[0] = pair[0](x[0])
+
+
+# %% nested-function-in-a-tuple
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    def more(value):
+        return value + 1
+
+    pair = (more, 1)
+    x[0] = pair[0](x[0])
+
+
+# %% nested-function-with-a-variable-in-a-tuple
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    i = cuda.grid(1)
+
+    def more(value):
+        return value + i
+
+    pair = (more, 1)
+    x[0] = pair[0](x[0])
+
+
+# %% nested-function-beside-a-number
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    i = cuda.grid(1)
+
+    def more(value):
+        return value + i
+
+    f, n = more, 1
+    x[n] = f(x[0])
+
+
+# %% dtypes-compared
+# args: float32[::1], float32[::1]
+@cuda.jit
+def kernel(x, y):
+    if x.dtype == y.dtype:
+        x[0] = y[0]
