@@ -8,6 +8,7 @@ from .types import (
     FLOATS,
     MEMORY_BITS,
     RANGE_BITS,
+    SIZES,
     UNSIGNED,
     WHOLE_BITS,
     compared,
@@ -594,7 +595,8 @@ class Expressions(Calls):
             instead = near(path, name) or near("math", name)
             instead = instead or (name if name in BUILTINS else "")
         bound = path == "cuda.fp16" and name[:3] == "__h"  # the names of CUDA's header
-        known = name in library or bound or path == "operator"
+        vector = path == "cuda" and name[-1:] in "1234" and name[:-1] in VECTORS
+        known = name in library or bound or vector or path == "operator"
         declined = "library" if known else ""
         return Refusal(node.line, f"a kernel knows no {path}.{name}", instead, declined)
 
@@ -951,9 +953,13 @@ MISSING = {
     "int32": "from numba import int32",
     "np": "import numpy as np",
 }
+# Vector types, without how many numbers they hold: float32x4 and float4, say.
+VECTORS = [kind + "x" for kind in SIZES]
+VECTORS += "char short int long longlong float double".split()
+VECTORS += "uchar ushort uint ulong ulonglong".split()
 LIBRARY = (  # names in math and cuda that Numba compiles and the simulator declines
-    "cg htanh_approx libdevice float32x2 float32x4 float64x2"
-    " int32x2 int32x4 complex64 complex128"
+    "cg htanh_approx libdevice complex64 complex128"
+    " ldca ldcg ldcs ldcv ldlu stcg stcs stwb stwt"
 ).split()
 NUMPYS = (  # names in NumPy that Numba compiles for a kernel
     "acos acosh all angle any arccos arccosh arcsin arcsinh arctan arctan2 arctanh argmax"

@@ -143,13 +143,14 @@ def is_numbas(value: object) -> bool:
 def numbas(value: object) -> object:
     """Return the stand-in for one of Numba's modules, types or functions."""
     import numba
-    from numba import cuda, types
+    from numba import cuda
 
     if value is numba:
         return Thing("numba")
     if value is cuda:
         return Thing("cuda")
-    if value is types:
+    # Numba has several modules with the same types.
+    if isinstance(value, ModuleType) and value.__name__.endswith(".types"):
         return Thing("numba.types")
     dtype = type_of_name(str(getattr(value, "name", "") or ""))
     if dtype is not None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # NumPy installed; so the simulator is imported when it is asked for.
 MARK = "blocksim(benign=[], seconds=None): known benign faults, and a limit of time"
 SESSION: pytest.StashKey[Session] = pytest.StashKey()
+WORKERS: pytest.StashKey[list[str]] = pytest.StashKey()  # what they said
 POLICY: pytest.StashKey[Policy] = pytest.StashKey()  # of a test
 BEFORE: pytest.StashKey[int] = pytest.StashKey()  # launches declined before a test
 
@@ -148,11 +149,26 @@ def _is_fault(raised: Any) -> bool:
     return raised is not None and raised.errisinstance(Fault)
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Under pytest-xdist, a worker hands on what it has to say at the end."""
+    ours, output = session.config.stash.get(SESSION, None), "workeroutput"
+    if ours is not None and hasattr(session.config, output):
+        getattr(session.config, output)["blocksim"] = ours.summary()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Keep what a worker of pytest-xdist has to say."""
+    said = getattr(node, "workeroutput", {}).get("blocksim", [])
+    workers = node.config.stash.setdefault(WORKERS, [])
+    workers.extend(f"{node.gateway.id}: {line}" for line in said)
+
+
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Say how many launches there were, and what was passed over."""
     session = config.stash.get(SESSION, None)
     if session is None:
         return
     terminalreporter.section("blocksim")
-    for line in session.summary():
+    for line in sorted(config.stash.get(WORKERS, [])) or session.summary():
         terminalreporter.line(line)

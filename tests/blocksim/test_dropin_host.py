@@ -2,6 +2,7 @@
 
 import pickle
 from enum import IntEnum
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,15 @@ def add_one(x, y):
 def launched(x: Any, y: Any = 0) -> Any:
     add_one[1, 2](x, y)
     return x
+
+
+def made(text: str, folder: Path) -> Any:
+    """Return the kernel in a text, from a file of its own."""
+    folder.mkdir(exist_ok=True)
+    file, space = folder / "kernels.py", {**globals()}
+    file.write_text(f"@jit\n{text}")
+    exec(compile(file.read_text(), str(file), "exec"), space)
+    return space["kernel"]
 
 
 TAKEN = [True, 3, 2.5, np.float32(1), np.bool_(True), (1, (2.0, np.zeros(1))), 1 << 63]
@@ -181,6 +191,21 @@ def test_a_kind_of_array_with_rules_of_its_own() -> None:
         store[1, 1](np.ma.masked_array(np.zeros((1, 2)), [[0, 1]]))
 
 
+def test_only_a_contiguous_array_goes_to_the_device() -> None:
+    x = np.arange(6.0).reshape(2, 3)
+    for whole in (x, x.T, x[1:], np.broadcast_to(x, (4, 2, 3)), x[:0, ::2]):
+        assert arrays.to_device(whole).tolist() == whole.tolist()
+    for part in (x[:, ::2], x[:, 1:], x[0, ::2]):
+        with pytest.raises(ValueError, match="obj: expected a contiguous array"):
+            arrays.to_device(part)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_reduction_of_integers_wraps_without_a_word() -> None:
+    x = np.full(3, 100, np.int8)
+    assert arrays.Reduce(lambda a, b: a + b)(x) == 44
+
+
 # Kernels -----------------------------------------------------------------------
 
 
@@ -252,6 +277,21 @@ def test_a_fault_can_be_copied_and_pickled() -> None:
     again = pickle.loads(pickle.dumps(caught.value))
     assert str(again) == str(caught.value) and again.fields == caught.value.fields
     assert again.__notes__ == caught.value.__notes__ and again.kind == "index"
+
+
+@pytest.mark.parametrize("name", ["cg", "float32x3", "uint4", "ldcg"])
+def test_what_numba_has_only_for_kernels_is_declined(name: str, tmp_path: Any) -> None:
+    kernel = made(f"def kernel(x):\n    x[0] = cuda.{name}(x)\n", tmp_path)
+    with pytest.raises(Declined, match=f"a kernel here knows no cuda.{name}"):
+        kernel[1, 1](np.zeros(1))
+    unknown = made("def kernel(x):\n    x[0] = cuda.grid1(x)\n", tmp_path / "other")
+    with pytest.raises(Fault, match="a kernel knows no cuda.grid1"):
+        unknown[1, 1](np.zeros(1))
+
+
+def test_a_launch_without_a_grid_is_refused_in_numbas_words() -> None:
+    with pytest.raises(ValueError, match="launch configuration was not specified"):
+        add_one(np.zeros(2), 0)
 
 
 def test_extensions_prepare_arguments_and_hear_of_the_end() -> None:
@@ -352,10 +392,6 @@ def size_of(generators):
 )
 def test_states_are_only_handed_on(use: str, tmp_path: Any) -> None:
     """As an array with two columns they have another size than Numba's records."""
-    text = f"@jit\ndef kernel(rng, x):\n    x[0] = {use}\n"
-    space: dict[str, Any] = {"jit": jit, "size_of": size_of}
-    file = tmp_path / "kernels.py"
-    file.write_text(text)
-    exec(compile(text, str(file), "exec"), space)
+    kernel = made(f"def kernel(rng, x):\n    x[0] = {use}\n", tmp_path)
     with pytest.raises(Declined, match="states of random numbers"):
-        space["kernel"][1, 1](random.create_xoroshiro128p_states(1, 1), np.zeros(1))
+        kernel[1, 1](random.create_xoroshiro128p_states(1, 1), np.zeros(1))

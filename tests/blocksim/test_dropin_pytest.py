@@ -117,10 +117,16 @@ from numba import cuda
 from numba.cuda import CudaSupportError, grid, jit, libdevice, threadIdx
 from numba.cuda.cudadrv.devicearray import DeviceNDArray
 from numba.cuda.random import create_xoroshiro128p_states
+from numba import types
+from numba.types import float64
+from numba.cuda import types as others
 
-@jit
+@jit(func_or_sig="void(float64[:])")
 def filled(x):
-    x[grid(1)] = cuda.threadIdx.x
+    tile = cuda.shared.array(4, types.float64)
+    line = cuda.local.array(1, others.float64)
+    line[0] = tile[cuda.threadIdx.x] = float64(cuda.threadIdx.x)
+    x[grid(1)] = line[0]
 
 def test_names_imported_from_numba():
     x = cuda.device_array(4)
@@ -299,3 +305,12 @@ def test_a_fault_in_a_pools_worker_comes_back(tmp_path: Path) -> None:
     write(tmp_path, {"s.py": script})
     done = run(tmp_path, "-m", "blocksim", "s.py")
     assert "Fault: thread 1 reads x[0]" in done.stderr and done.returncode == 1
+
+
+def test_the_workers_of_xdist_say_what_they_launched(tmp_path: Path) -> None:
+    pytest.importorskip("xdist")
+    test = SCRIPT.rpartition("main()")[0] + "def test_it():\n    main()\n"
+    write(tmp_path, {"test_it.py": test})
+    done = run(tmp_path, *PLUGIN, "--blocksim", "-n", "1")
+    assert "gw0: 1 launches in" in done.stdout and "0 launches" not in done.stdout
+    assert "test_it.py:7: x[0] += cuda.grid(1)" in done.stdout

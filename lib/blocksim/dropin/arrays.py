@@ -106,6 +106,13 @@ def to_device(
     if to is not None:
         to.copy_to_device(obj)
         return to
+    # A repeated dimension of a broadcast array counts as one element.
+    given = np.asarray(obj)
+    flags = given[tuple(slice(None if step else 1) for step in given.strides)].flags
+    if given.size and not (flags.c_contiguous or flags.f_contiguous):
+        raise ValueError(
+            "obj: expected a contiguous array, as np.ascontiguousarray gives"
+        )
     made = device_array_like(obj)
     if copy:
         made.copy_to_device(obj)
@@ -287,8 +294,9 @@ class Reduce:
         if given.ndim != 1:
             raise TypeError("arr: only one-dimensional arrays are reduced")
         value = given.dtype.type(init)
-        for element in given[:size]:
-            value = given.dtype.type(self.functor(value, element))
+        with np.errstate(over="ignore"):  # integers wrap
+            for element in given[:size]:
+                value = given.dtype.type(self.functor(value, element))
         if res is None:
             return value
         res[0] = value

@@ -151,16 +151,16 @@ def _adopted(method: str, session: Session) -> Any:
 def jit_of(session: Session) -> Any:
     """Return ``cuda.jit`` for a session."""
 
-    def jit(function: Any = None, device: bool = False, **options: Any) -> Any:
+    def jit(func_or_sig: Any = None, device: bool = False, **options: Any) -> Any:
         _check(device, options)
         options["device"] = device
-        bare = getattr(function, "py_func", function)
+        bare = getattr(func_or_sig, "py_func", func_or_sig)
         if isinstance(bare, FunctionType):
             return Dispatcher(bare, options, None, session)
-        if function is not None and not is_signature(function):
+        if func_or_sig is not None and not is_signature(func_or_sig):
             wanted = "expected a function or a signature"
-            raise TypeError(f"cuda.jit: {wanted}, got {function!r}")
-        signature = signature_of(function)
+            raise TypeError(f"cuda.jit: {wanted}, got {func_or_sig!r}")
+        signature = signature_of(func_or_sig)
 
         def decorate(made: Any) -> Dispatcher:
             bare = getattr(made, "py_func", made)

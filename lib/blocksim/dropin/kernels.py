@@ -237,7 +237,8 @@ class Dispatcher:
     def __call__(self, *arguments: Any) -> Any:
         if self.targetoptions.get("device"):
             raise TypeError(f"{self.__name__} is a device function: kernels call it")
-        raise ValueError("a kernel is launched with its grid: kernel[grid, block](…)")
+        wanted = "expected kernel[grid, block](…)"
+        raise ValueError(f"Kernel launch configuration was not specified: {wanted}")
 
     def specialize(self, *arguments: Any) -> "Dispatcher":
         """Return the kernel: it is compiled for the arguments of each launch anyway."""
