@@ -32,6 +32,10 @@ class Fault(ValueError):
         return type(self), made, self.__dict__
 
 
+class TooLong(Exception):
+    """A launch takes longer than it may; ``beat`` of `blocksim.run` raises it."""
+
+
 HOW = {
     "read": "{now} reads {what}, which {before} {wrote}{at}, with {none}; it got {old}",
     "ahead": "{now} reads {what}, which {before} writes anew{at}, with {none}: it may"

@@ -10,7 +10,17 @@ Each array records its accesses, and so detects what would depend on that order
 
 from .arguments import constant, leaves
 from .device import LOOK, WARP, Cuda
-from .faults import FATAL, NONE, NONE_FOR_BLOCKS, Fault, element, in_words, race, shown
+from .faults import (
+    FATAL,
+    NONE,
+    NONE_FOR_BLOCKS,
+    Fault,
+    TooLong,
+    element,
+    in_words,
+    race,
+    shown,
+)
 from .meetings import answers, arrival, difference, missing_lane, ready
 from .memory import Aliased, Array, PlainAliased, Watched, space_of
 from .order import Order
@@ -78,7 +88,7 @@ class Launch:
     log : bool
     beat : callable
         Called whenever a thread continues, and from time to time in a loop, as a sign
-        of life. A TimeoutError that it raises ends the launch, as `endless`.
+        of life. A TooLong that it raises ends the launch, as `endless`.
     shared : int
         Bytes of dynamic shared memory.
     turns : int
@@ -336,7 +346,7 @@ class Launch:
             return None
         except Fault:
             raise
-        except TimeoutError as late:  # of `beat`
+        except TooLong as late:  # of `beat`
             here = self.here(thread.number)
             self.fault("endless", f"{here}: {late}", threads=[thread.number], late=True)
         except Exception as error:

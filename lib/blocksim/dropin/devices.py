@@ -201,8 +201,15 @@ CONTEXT = Context()
 class DeviceList(list[Managed]):
     """``cuda.gpus``."""
 
-    lst = property(lambda self: list(self))
-    current = property(lambda self: self[0])
+    @property
+    def lst(self) -> list[Managed]:
+        """The devices."""
+        return list(self)
+
+    @property
+    def current(self) -> Managed:
+        """The device."""
+        return self[0]
 
 
 gpus = DeviceList([Managed()])

@@ -12,7 +12,7 @@ from types import MethodType
 from typing import Any
 
 from blocksim import kernel as simulator
-from blocksim.faults import FATAL, Fault
+from blocksim.faults import FATAL, Fault, TooLong
 from blocksim.functions import Unreadable
 from blocksim.report import Report
 
@@ -124,7 +124,7 @@ class Session:
 
         def beat() -> None:
             if time.monotonic() - begun > limit:
-                raise TimeoutError(f"{name} ran for more than {limit:g} seconds")
+                raise TooLong(f"{name} ran for more than {limit:g} seconds")
 
         try:
             report = simulator.run(
