@@ -65,31 +65,24 @@ def judged(seed: int) -> tuple[str, bool]:
     complaint = misjudged(own, races, benign, apart)
     if seed % 2 and not complaint:
         text, shared = rewritten(source, seed)
-        other = launched(text, launch, shared)
-        complaint = misjudged(other, races, benign, apart) or different(own, other)
-        complaint = complaint or miscounted(own, source, (text, launch, shared))
+        again = launched(text, launch, shared)
+        complaint = misjudged(again, races, benign, apart) or different(own, again)
+        for mode in [] if complaint else ["full", "plain"]:
+            numbers = own.numbers  # a launch with faults may end early in one mode only
+            if own.faults:
+                numbers = launched(source, launch, mode=mode).numbers
+            if launched(text, launch, shared, mode).numbers != numbers:
+                complaint = f"other numbers in mode {mode}"
     return complaint and f"seed {seed}: {complaint}", bool(races)
 
 
-def miscounted(own: Launched, source: str, other: tuple) -> str:
-    """In which mode a program gives other numbers than in its first form, or nothing."""
-    for mode in ("race", "full", "plain"):
-        numbers = own.numbers  # a launch with faults may end early in one mode only
-        if own.faults:
-            numbers = launched(source, other[1], mode=mode).numbers
-        if launched(*other, mode).numbers != numbers:
-            return f"other numbers in mode {mode}"
-    return ""
-
-
-def different(plain: Launched, other: Launched) -> str:
-    """How the accesses of a program written otherwise differ from its own, or nothing."""
-    for number, (a, b) in enumerate(
-        zip_longest(plain.trace.events, other.trace.events)
-    ):
-        if a != b:
-            return f"event {number} is {b} in place of {a}"
-    return ""
+def different(own: Launched, again: Launched) -> str:
+    """How a program written otherwise differs in what it does, or nothing."""
+    pairs = zip_longest(own.trace.events, again.trace.events)
+    for number, (one, other) in enumerate(pairs):
+        if one != other:
+            return f"event {number} is {other} in place of {one}"
+    return "" if own.numbers == again.numbers else "other numbers"
 
 
 def misjudged(found: Launched, races: set, benign: set, apart: bool) -> str:

@@ -102,6 +102,7 @@ STATEMENTS = {  # with a function for this statement alone after an empty line
         "put_{n}(({array}, {at}), {value})\n\ndef put_{n}(p, e):\n    p[0][p[1]] = e",
         "perform(put_{n}, {array}, {at}, {value})\n\ndef put_{n}(a, k, e):\n    a[k] = e",
         "apply(put_{n}, {array}, {at}, {value})\n\ndef put_{n}(a, *p):\n    a[p[0]] = p[1]",
+        "def put_{n}(k, e):\n    {array}[k] = e\nput_{n}({at}, {value})",
         "for a_{n} in ({array},):\n    a_{n}[{at}] = {value}",
         "for k_{n}, e_{n} in zip(({at},), ({value},)):\n    {array}[k_{n}] = e_{n}",
     ],
@@ -118,6 +119,8 @@ STATEMENTS = {  # with a function for this statement alone after an empty line
         "k_{n}, {to} = {at}, {array}[{at}]",
         "get_{n} = fetch\n{to} = get_{n}({array}, {at})",
         "def at_{n}(k):\n    return {array}[k]\n{to} = at_{n}({at})",
+        "def at_{n}(a, k):\n    return a[k]\n{to} = apply(at_{n}, {array}, {at})",
+        "def at_{n}(of, k):\n    return of({array}[k])\n{to} = at_{n}(int32, {at})",
         "k_{n}, {to} = both_{n}({array}, {at})\n\ndef both_{n}(a, k):\n    return k, a[k]",
     ],
     r"(?P<to>[vw]) \+= {element}": [
@@ -142,7 +145,7 @@ SEVENS = [  # seven, where t is the number of a thread
     "int32(Numbers.SEVEN)",
     "cuda.popc(int8(-2 - t * 0))",
     "cuda.clz(uint16(256 + t * 0))",
-    "cuda.brev(uint8(7 + t * 0)) >> 29",
+    "int32(cuda.brev(uint8(7 + t * 0)) >> 29)",
     "int32(float16(t) + float16(7)) - t",
     "int32(cuda.fp16.hfma(float16(t), float16(2), float16(7))) - 2 * t",
     "int32(cuda.fp16.hfloor(float16(t) + float16(7.5))) - t",
@@ -201,7 +204,8 @@ def in_dynamic_memory(text: str) -> tuple[str, int]:
 
 def statement_of(line: str, rng: random.Random, n: int) -> str:
     """Return a statement that does what a line does, and perhaps the function it calls."""
-    line = re.sub(r"= 7$", lambda _: f"= {rng.choice(SEVENS)}", line)
+    line = re.sub(r"= 7$", f"= {rng.choice(SEVENS)}", line)
+    line = re.sub(r"= 1$", f"= {rng.choice([*SEVENS, '7'])} - 6", line)
     line = re.sub(r"\bv \+ (w|1)\b", r"operator.add(v, \1)", line)
     for pattern, forms in STATEMENTS.items():
         found = re.fullmatch(pattern.format(element=AT), line)
