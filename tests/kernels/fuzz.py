@@ -25,6 +25,9 @@ def arguments(launch: dict) -> list:
     return [pool[:size], y, np.zeros(2, np.int32)]
 
 
+LAST = "    z[cuda.grid(1)] = v * 10 + w\n"  # what a thread has read shows there
+
+
 class Launched(NamedTuple):
     """What a launch gave: its trace, its faults, and its arrays."""
 
@@ -39,6 +42,7 @@ def launched(
     """Run a program, and keep what it does."""
     trace = Trace(launch["threads"])
     shape, given = (launch["blocks"], launch["threads"]), arguments(launch)
+    given.append(np.zeros(shape[0] * shape[1], np.int32))
     report = run(
         load(source, "kernel"),
         *shape,
@@ -59,6 +63,7 @@ def judged(seed: int) -> tuple[str, bool]:
     that a new way to reach an element is never its own witness.
     """
     source, launch = wild(seed)
+    source = source.replace("(x, y, c)", "(x, y, c, z)") + LAST
     own = launched(source, launch)
     races, benign = racy(own.trace)
     apart = launch.get("apart", False)
