@@ -6,17 +6,19 @@ It needs CPython. On the book's pages kernels are texts, and do without this fil
 import builtins
 import inspect
 from enum import Enum, EnumType
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from weakref import WeakKeyDictionary
 
 from .program import Program
 from .source import builtin, resolved, whole_tuple
 from .things import KNOWN, Thing, type_of_name
-from .tree import Node, parse
+from .tree import Node, clone, parse
 from .values import Function, Unusable
 
 # Functions are told apart by their trees, so each has one.
 TREES: WeakKeyDictionary[FunctionType, Node] = WeakKeyDictionary()
+# A function that is defined anew, as a factory does, has the same code.
+PARSED: WeakKeyDictionary[CodeType, Node] = WeakKeyDictionary()
 
 
 class Unreadable(ValueError):
@@ -58,7 +60,9 @@ def compilable(kernel: object, overrides: dict[str, object]) -> Function:
         raise KeyError(name)
 
     if function not in TREES:
-        TREES[function] = definition(function)
+        if function.__code__ not in PARSED:
+            PARSED[function.__code__] = definition(function)
+        TREES[function] = clone(PARSED[function.__code__])
     signature = getattr(kernel, "signature", None)
     resolve = lambda value: stand_in(value, overrides)
     made = Function(function.__name__, TREES[function], find, resolve, signature)

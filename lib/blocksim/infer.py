@@ -638,7 +638,6 @@ class Inference(Expressions):
         if kind in FLOATS:
             self.no_member(target, value)
         self.note_narrowing(target.line, value, kind)
-        target.value_kind = value.kind
 
     def number_for_each(self, target: Node, part: tuple, value: Value) -> Value:
         """Return what a slice of one dimension takes of a tuple: numbers of one type."""

@@ -277,7 +277,10 @@ def other_value(value: object) -> object:
     """Return the compiler's view of the remaining kinds of values."""
     kind = type(value).__name__
     if kind == "ndarray":
-        return constant_array(value)
+        if type_of_name(str(value.dtype)) is not None:
+            return constant_array(value)
+        kind = "records" if value.dtype.names else str(value.dtype)
+        return Unusable("{name} is an array of " + kind, "", "complex")
     if kind == "module" and value.__name__ in ("numpy", "operator"):
         return Thing(value.__name__)
     if "numpy" in (

@@ -513,3 +513,14 @@ def test_a_kernel_from_a_text_does_not_print() -> None:
     kernel = load(f"{HEAD}@cuda.jit\ndef kernel(x):\n    print(x[0])\n", "kernel")
     (fault,) = run(kernel, 1, 1, np.zeros(1)).faults
     assert fault.declined == "output"
+
+
+@pytest.mark.parametrize(
+    ("dtype", "said"),
+    [([("a", "f4")], "R is an array of records"), ("c8", "R is an array of complex64")],
+)
+def test_elements_without_a_type_here_are_declined_around_a_kernel(dtype, said) -> None:
+    text = "@cuda.jit\ndef kernel(x):\n    x[0] = cuda.const.array_like(R)[0]['a']"
+    made = load(text, "kernel", {"cuda": cuda, "R": np.zeros(2, dtype)})
+    [fault] = run(made, 1, 1, [0.0]).faults
+    assert said in fault.text and fault.declined == "complex"

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from blocksim.dropin import arrays, devices, policy
 from dropin import PLUGIN, run
+
+pytestmark = pytest.mark.slow  # each project is a run of pytest
 
 KERNELS = """
 import numpy as np
@@ -223,81 +223,3 @@ def test_a_script_runs_with_its_arguments(tmp_path: Path) -> None:
     (tmp_path / "s.py").write_text(KERNELS + "turned[1, 64](X, OUT)\n")
     done = run(tmp_path, "-m", "blocksim", "s.py")
     assert done.returncode == 1 and "thread 31 reads s[32]" in done.stderr
-
-
-# The host's side ---------------------------------------------------------------
-
-
-def test_a_device_array_is_a_copy() -> None:
-    x = np.arange(6.0).reshape(2, 3)
-    d = arrays.to_device(x)
-    x[0, 0] = 7
-    assert d.copy_to_host()[0, 0] == 0 and type(d.copy_to_host()) is np.ndarray
-    out = np.empty((2, 3))
-    assert d.copy_to_host(out) is out and (out == d).all()
-    d.copy_to_device(x)
-    assert d[0, 0] == 7 and d[1:].copy_to_host().tolist() == [[3.0, 4.0, 5.0]]
-    assert [part.tolist() for part in d.ravel().split(4)] == [[7, 1, 2, 3], [4, 5]]
-    back = np.zeros((2, 3))
-    arrays.to_device(x, to=back.view(arrays.DeviceNDArray))
-    assert (back == x).all()
-
-
-@pytest.mark.parametrize(
-    ("ary", "message"),
-    [
-        (np.empty((3, 2)), "expected the shape (2, 3), got (3, 2)"),
-        (np.empty((2, 3), np.float32), "expected an array of float64, got float32"),
-    ],
-)
-def test_a_copy_of_another_kind_is_refused(ary: np.ndarray, message: str) -> None:
-    with pytest.raises((TypeError, ValueError)) as caught:
-        arrays.to_device(np.zeros((2, 3))).copy_to_host(ary)
-    assert message in str(caught.value)
-
-
-def test_a_reduction_keeps_the_type_and_begins_with_init() -> None:
-    total = arrays.Reduce(lambda a, b: a + b)
-    x = np.array([1, 2, 3], np.float32)
-    assert total(x) == 6 and total(x, init=4) == 10 and total(x, size=2) == 3
-    assert type(total(x)) is np.float32
-    out = np.zeros(1, np.float32)
-    assert total(x, res=out) is None and out[0] == 6
-
-
-def test_streams_and_events_are_done_at_once() -> None:
-    heard = []
-    stream = devices.stream()
-    stream.add_callback(lambda *said: heard.append(said), "done")
-    assert heard == [(stream, 0, "done")]
-    first, last = devices.event(), devices.event()
-    first.record(stream)
-    assert last.query() and devices.event_elapsed_time(first, last) == 0
-    with stream.auto_synchronize(), devices.gpus[0], devices.defer_cleanup():
-        assert devices.get_current_device().WARP_SIZE == 32
-    assert devices.current_context().get_memory_info().free > 0
-    with pytest.raises(RuntimeError, match="expected 0, the only device, got 1"):
-        devices.select_device(1)
-
-
-WRONG = [
-    ("seconds = 0", "seconds: expected a number above 0, got 0"),
-    ("second = 1", "expected seconds and benign, got 'second'"),
-    ("benign = 3", "expected benign as tables"),
-    ("[[benign]]\nkernel = 'k'", "expected `because`"),
-    ("[[benign]]\nbecause = 'known'", "expected `because` and one of"),
-    ("[[benign]]\nkernels = 'k'\nbecause = 'known'", "got 'kernels'"),
-    ("[[benign]]\nline = '3'\nbecause = 'known'", "benign: line: got '3'"),
-    ("[[benign]", "cannot be read as a policy"),
-]
-
-
-@pytest.mark.parametrize(("text", "message"), WRONG)
-def test_a_policy_that_says_something_else_is_refused(
-    tmp_path: Path, text: str, message: str
-) -> None:
-    file = tmp_path / "policy.toml"
-    file.write_text(text)
-    with pytest.raises(ValueError) as caught:
-        policy.read(file)
-    assert message in str(caught.value) and str(file) in str(caught.value)

@@ -230,6 +230,7 @@ def test_launches_nothing():
 """
 
 
+@pytest.mark.slow
 def test_a_project_runs_under_both_simulators(tmp_path: Path, monkeypatch: Any) -> None:
     (tmp_path / "test_it.py").write_text(TESTS)
     project = projects.Project("", "", ("test_*.py",), lacking=("is_cuda_array",))

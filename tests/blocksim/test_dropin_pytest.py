@@ -7,6 +7,8 @@ import pytest
 from blocksim.dropin import policy
 from dropin import PLUGIN, run, write
 
+pytestmark = pytest.mark.slow  # each project is a run of pytest
+
 FILES = {
     # Another plugin, which imports Numba, and has a kernel, before blocksim's.
     "early.py": """

@@ -4,14 +4,15 @@ import json
 
 import pytest
 
-from tools.simulator import score
+from tools.simulator import projects, score
 from tools.simulator.score import Row
 
 
 def test_the_readme_has_the_stored_score() -> None:
-    said = score.words(json.loads(score.STORED.read_text("utf-8")))
     text = score.README.read_text("utf-8")
-    assert score.put(text, said) == text and said in text
+    for what, of in (("score", score), ("projects", projects)):
+        said = of.words(json.loads(of.STORED.read_text("utf-8")))
+        assert said in text and score.put(text, what, said) == text
 
 
 def row(outcome: str, seconds: float = 1.0, launches: int = 1, reason: str = "") -> Row:
@@ -23,7 +24,7 @@ ROWS = {
     "test_a.T.one": {
         "cudasim": row("pass"),
         "blocksim": row(
-            "fail", reason="Declined: numbers of complex64 are not simulated"
+            "fail", reason="Declined: x: elements of type complex64 are not simulated"
         ),
     },
     "test_b.T.mine": {"cudasim": row("fail"), "blocksim": row("pass")},

@@ -25,10 +25,14 @@ from typing import Any
 
 from tools.common.environments import fresh, python_of
 from tools.common.paths import ROOT
-from tools.simulator.score import FOLDER, PACKAGES, SIMULATORS
+from tools.simulator.score import FOLDER, PACKAGES, README, SIMULATORS, put
 
 STORED = ROOT / "tests" / "blocksim" / "projects.json"
 BESIDE = Path(__file__).with_suffix("")  # the policies, and the plugin that counts
+TABLE = """\
+| | tests | pass | have a fault | declined | fail | blocksim | Numba's simulator |
+|---|---|---|---|---|---|---|---|
+"""
 FAULT = "blocksim.faults.Fault: "
 DECLINED = "blocksim: "
 
@@ -209,8 +213,23 @@ def store(name: str, result: dict[str, Any]) -> None:
         "command": "python -m tools.simulator.projects NAME FOLDER",
     }
     projects = stored.get("projects", {}) | {name: result}
-    text = json.dumps(head | {"projects": dict(sorted(projects.items()))}, indent=1)
-    STORED.write_text(text + "\n", "utf-8")
+    stored = head | {"projects": dict(sorted(projects.items()))}
+    STORED.write_text(json.dumps(stored, indent=1) + "\n", "utf-8")
+    text = put(README.read_text("utf-8"), "projects", words(stored))
+    README.write_text(text, "utf-8")
+
+
+def words(stored: dict[str, Any]) -> str:
+    """Return the table of the projects, as the README shows it."""
+    table = TABLE
+    for name, found in stored["projects"].items():
+        mine, theirs = (found["seconds of what both pass"][s] for s in SIMULATORS[::-1])
+        table += (
+            f"| [{name}]({found['source']}) | {found['tests']} | {found['pass']} |"
+            f" {found['fault']} | {found['declined']} | {found['fail']} |"
+            f" {mine:.0f} s | {theirs:.0f} s |\n"
+        )
+    return table
 
 
 def measure(name: str, folder: Path) -> dict[str, Any]:

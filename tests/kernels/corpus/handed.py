@@ -31,59 +31,56 @@ class Flags(enum.IntFlag):
     y = 2
 
 
+@cuda.jit(device=True)
+def call(x, op):
+    return op(x)
+
+
+@cuda.jit(device=True)
+def add(a, b):
+    return a + b
+
+
+@cuda.jit(device=True)
+def spread(func, *args):
+    return func(*args)
+
+
+@cuda.jit(device=True)
+def in_a_tile(x, dtype, n):
+    t = cuda.shared.array(n, dtype)
+    t[0] = dtype(x[0])
+    x[0] = t[0]
+
+
+@cuda.jit(device=True)
+def double(x):
+    return x * 2
+
+
+@cuda.jit(device=True)
+def triple(x):
+    return x * 3
+
+
 # %% handed-type-to-device
 # args: float32[::1]
-@cuda.jit(device=True)
-def f(x, dtype, n):
-    t = cuda.shared.array(n, dtype)
-    t[0] = dtype(x[0])
-    x[0] = t[0]
+N = 4
 
 @cuda.jit
 def kernel(x):
-    f(x, float32, 8)
-
-
-# %% handed-size-by-name-to-device
-# args: float32[::1]
-@cuda.jit(device=True)
-def f(x, dtype, n):
-    t = cuda.shared.array(n, dtype)
-    t[0] = dtype(x[0])
-    x[0] = t[0]
-
-@cuda.jit
-def kernel(x):
+    in_a_tile(x, float32, 8)
     n = 8
-    f(x, float32, n)
+    in_a_tile(x, float32, n)
+    in_a_tile(x, float32, N)
 
 
 # %% handed-size-computed-to-device
 # args: float32[::1]
 N = 4
-@cuda.jit(device=True)
-def f(x, dtype, n):
-    t = cuda.shared.array(n, dtype)
-    t[0] = dtype(x[0])
-    x[0] = t[0]
-
 @cuda.jit
 def kernel(x):
-    f(x, float32, N * 2)
-
-
-# %% handed-size-global-to-device
-# args: float32[::1]
-N = 4
-@cuda.jit(device=True)
-def f(x, dtype, n):
-    t = cuda.shared.array(n, dtype)
-    t[0] = dtype(x[0])
-    x[0] = t[0]
-
-@cuda.jit
-def kernel(x):
-    f(x, float32, N)
+    in_a_tile(x, float32, N * 2)
 
 
 # %% handed-size-and-value-to-device
@@ -101,19 +98,6 @@ def kernel(x):
     f(x, float32, N, 2)
 
 
-# %% handed-shape-to-device
-# args: float32[::1]
-@cuda.jit(device=True)
-def f(x, dtype, n):
-    t = cuda.shared.array(n, dtype)
-    t[0, 0] = dtype(x[0])
-    x[0] = t[0, 0]
-
-@cuda.jit
-def kernel(x):
-    f(x, float32, (4, 8))
-
-
 # %% handed-flag-to-device-prunes
 # args: float32[::1]
 @cuda.jit(device=True)
@@ -128,26 +112,20 @@ def kernel(x):
     f(x, True)
 
 
-# %% handed-atomic-to-device
+# %% handed-functions-to-device
 # args: float32[::1]
 @cuda.jit(device=True)
 def f(x, op):
-    op(x, 0, 1)
+    return op(x, x)
 
 @cuda.jit
 def kernel(x):
-    f(x, cuda.atomic.add)
-
-
-# %% handed-math-to-device
-# args: float32[::1]
-@cuda.jit(device=True)
-def f(x, op):
-    return op(x)
-
-@cuda.jit
-def kernel(x):
-    x[0] = f(x[0], math.sin)
+    x[0] = call(x[0], math.sin)
+    x[0] = f(x[0], max)
+    x[0] = call(x[0], abs)
+    x[0] = call(x[0], int)
+    x[0] = call(x[0], lambda v: v * 2)
+    x[0] = call(x[0], lambda v, k=2: v * k)
 
 
 # %% handed-operator-to-device
@@ -163,50 +141,9 @@ def kernel(x):
 
 # %% handed-device-to-device
 # args: float32[::1]
-@cuda.jit(device=True)
-def g(x):
-    return x * 2
-
-@cuda.jit(device=True)
-def f(x, op):
-    return op(x)
-
 @cuda.jit
 def kernel(x):
-    x[0] = f(x[0], g)
-
-
-# %% handed-builtin-to-device
-# args: float32[::1]
-@cuda.jit(device=True)
-def f(x, op):
-    return op(x, x)
-
-@cuda.jit
-def kernel(x):
-    x[0] = f(x[0], max)
-
-
-# %% handed-abs-to-device
-# args: float32[::1]
-@cuda.jit(device=True)
-def f(x, op):
-    return op(x)
-
-@cuda.jit
-def kernel(x):
-    x[0] = f(x[0], abs)
-
-
-# %% handed-int-to-device
-# args: float32[::1]
-@cuda.jit(device=True)
-def f(x, op):
-    return op(x)
-
-@cuda.jit
-def kernel(x):
-    x[0] = f(x[0], int)
+    x[0] = call(x[0], double)
 
 
 # %% handed-float-as-dtype-to-device
@@ -234,61 +171,40 @@ def kernel(x):
 
 # %% handed-closure-to-device
 # args: float32[::1]
-@cuda.jit(device=True)
-def f(x, op):
-    return op(x)
-
 @cuda.jit
 def kernel(x):
     def g(v):
         return v + 1
-    x[0] = f(x[0], g)
+    x[0] = call(x[0], g)
 
 
 # %% handed-closure-over-const-to-device
 # args: float32[::1]
-@cuda.jit(device=True)
-def f(x, op):
-    return op(x)
-
 @cuda.jit
 def kernel(x):
     y = 3
     def g(v):
         return v + y
-    x[0] = f(x[0], g)
+    x[0] = call(x[0], g)
 
 
 # %% handed-closure-over-variable-to-device
 # args: float32[::1]
-@cuda.jit(device=True)
-def f(x, op):
-    return op(x)
-
 @cuda.jit
 def kernel(x):
     y = x[1]
     def g(v):
         return v + y
-    x[0] = f(x[0], g)
+    x[0] = call(x[0], g)
 
 
-# %% handed-lambda-to-device
-# args: float32[::1]
-@cuda.jit(device=True)
-def f(x, op):
-    return op(x)
-
-@cuda.jit
-def kernel(x):
-    x[0] = f(x[0], lambda v: v * 2)
-
-
-# %% handed-lambda-called
+# %% handed-lambdas
 # args: float32[::1]
 @cuda.jit
 def kernel(x):
     x[0] = (lambda v: v * 2)(x[0])
+    ops = (lambda v: v * 2, lambda v: v * 3)
+    x[0] = ops[1](x[0])
 
 
 # %% handed-lambda-global
@@ -344,32 +260,20 @@ def kernel(x):
 
 # %% handed-device-function-in-conditional
 # args: float32[::1]
-@cuda.jit(device=True)
-def a(x):
-    return x * 2
-@cuda.jit(device=True)
-def b(x):
-    return x * 3
 @cuda.jit
 def kernel(x):
-    f = a if x[0] > 0 else b
+    f = double if x[0] > 0 else triple
     x[0] = f(x[0])
 
 
-# %% handed-function-by-constant-conditional
+# %% handed-function-by-constant
 # args: float32[::1]
 FAST = True
+
 @cuda.jit
 def kernel(x):
     f = math.sin if FAST else math.cos
     x[0] = f(x[0])
-
-
-# %% handed-function-by-constant-branches
-# args: float32[::1]
-FAST = True
-@cuda.jit
-def kernel(x):
     if FAST:
         f = math.sin
     else:
@@ -387,13 +291,7 @@ def kernel(x):
 
 # %% handed-tuple-of-device-functions
 # args: float32[::1]
-@cuda.jit(device=True)
-def a(x):
-    return x * 2
-@cuda.jit(device=True)
-def b(x):
-    return x * 3
-OPS = (a, b)
+OPS = (double, triple)
 @cuda.jit
 def kernel(x):
     x[0] = OPS[1](x[0])
@@ -407,27 +305,27 @@ def kernel(x):
     x[0] = ops[1](x[0])
 
 
-# %% handed-function-returned
+# %% handed-returned
 # args: float32[::1]
 @cuda.jit(device=True)
-def a(x):
-    return x * 2
-@cuda.jit(device=True)
-def pick():
-    return a
-@cuda.jit
-def kernel(x):
-    x[0] = pick()(x[0])
+def function():
+    return double
 
-
-# %% handed-type-returned
-# args: float32[::1]
 @cuda.jit(device=True)
-def pick():
+def type_():
     return float32
+
+@cuda.jit(device=True)
+def closure():
+    def g(v):
+        return v * 2
+    return g
+
 @cuda.jit
 def kernel(x):
-    x[0] = pick()(x[0])
+    x[0] = function()(x[0])
+    x[0] = type_()(x[0])
+    x[0] = closure()(x[0])
 
 
 # %% handed-math-returned
@@ -459,44 +357,32 @@ def kernel(x):
     f(x, add)
 
 
-# %% handed-syncthreads-passed
+# %% handed-functions-of-cuda
 # args: float32[::1]
 @cuda.jit(device=True)
-def f(x, op):
+def meet(x, op):
     op()
-@cuda.jit
-def kernel(x):
-    f(x, cuda.syncthreads)
 
-
-# %% handed-grid-passed
-# args: float32[::1]
 @cuda.jit(device=True)
-def f(x, op):
+def number(x, op):
     return op(1)
-@cuda.jit
-def kernel(x):
-    x[0] = f(x, cuda.grid)
 
-
-# %% handed-sharedarray-passed
-# args: float32[::1]
 @cuda.jit(device=True)
-def f(x, op):
+def in_a_tile(x, op):
     t = op(8, float32)
     t[0] = 1
     x[0] = t[0]
+
+@cuda.jit(device=True)
+def count(x, op):
+    op(x, 0, 1)
+
 @cuda.jit
 def kernel(x):
-    f(x, cuda.shared.array)
-
-
-# %% handed-grid-global
-# args: float32[::1]
-grid = cuda.grid
-@cuda.jit
-def kernel(x):
-    x[0] = grid(1)
+    meet(x, cuda.syncthreads)
+    x[0] = number(x, cuda.grid)
+    in_a_tile(x, cuda.shared.array)
+    count(x, cuda.atomic.add)
 
 
 # %% handed-threadidx-global
@@ -517,71 +403,43 @@ def kernel(x):
     x[0] = f(x[0], "a")
 
 
-# %% handed-text-dtype-to-device
+# %% handed-dtypes-to-device
 # args: float32[::1]
 @cuda.jit(device=True)
 def f(x, t):
     a = cuda.shared.array(8, t)
     return x
+
 @cuda.jit
 def kernel(x):
     x[0] = f(x[0], "float32")
-
-
-# %% handed-np-dtype-to-device
-# args: float32[::1]
-@cuda.jit(device=True)
-def f(x, t):
-    a = cuda.shared.array(8, t)
-    return t(x)
-@cuda.jit
-def kernel(x):
-    x[0] = f(x[0], np.float32)
-
-
-# %% handed-dtype-of-array-to-device
-# args: float32[::1]
-@cuda.jit(device=True)
-def f(x, t):
-    a = cuda.shared.array(8, t)
-    return x
-@cuda.jit
-def kernel(x):
     x[0] = f(x[0], x.dtype)
 
 
-# %% handed-dtype-type-of-array-to-device
+# %% handed-types-to-device
 # args: float32[::1]
 @cuda.jit(device=True)
 def f(x, t):
     a = cuda.shared.array(8, t)
     return t(x)
+
 @cuda.jit
 def kernel(x):
+    x[0] = f(x[0], np.float32)
     x[0] = f(x[0], x.dtype.type)
 
 
-# %% handed-none-to-device
+# %% handed-none
 # args: float32[::1]
 @cuda.jit(device=True)
 def f(x, t):
     if t is None:
         return x
     return t(x)
+
 @cuda.jit
 def kernel(x):
     x[0] = f(x[0], None)
-
-
-# %% handed-none-or-op-to-device
-# args: float32[::1]
-@cuda.jit(device=True)
-def f(x, t):
-    if t is None:
-        return x
-    return t(x)
-@cuda.jit
-def kernel(x):
     x[0] = f(x[0], math.sin)
 
 
@@ -596,27 +454,21 @@ def kernel(x):
     f(x, (1, 2.5), 1)
 
 
-# %% handed-grid-dim-to-device
+# %% handed-grid-dim
 # args: float32[::1]
 @cuda.jit(device=True)
 def f(x, i):
     x[0] = cuda.grid(i)
 
-@cuda.jit
-def kernel(x):
-    f(x, 1)
-
-
-# %% handed-grid-dim-copied
-# args: float32[::1]
 @cuda.jit(device=True)
-def f(x, i):
+def f1(x, i):
     j = i
     x[0] = cuda.grid(j)
 
 @cuda.jit
 def kernel(x):
     f(x, 1)
+    f1(x, 1)
 
 
 # %% handed-literal-through-two
@@ -633,215 +485,120 @@ def kernel(x):
     f(x, 1)
 
 
-# %% handed-size-copied
+# %% handed-sizes
 # args: float32[::1]
 @cuda.jit(device=True)
-def f(x, n):
+def copied(x, n):
     m = n
     t = cuda.shared.array(m, float32)
     t[0] = 1
     x[0] = t[0]
-@cuda.jit
-def kernel(x):
-    f(x, 8)
 
-
-# %% handed-size-tuple-made
-# args: float32[::1]
 @cuda.jit(device=True)
-def f(x, n):
+def shape(x, n):
     t = cuda.shared.array((n, 4), float32)
     t[0, 0] = 1
     x[0] = t[0, 0]
+
+@cuda.jit(device=True)
+def whole_shape(x, dtype, n):
+    t = cuda.shared.array(n, dtype)
+    t[0, 0] = dtype(x[0])
+    x[0] = t[0, 0]
+
 @cuda.jit
 def kernel(x):
-    f(x, 8)
-
-
-# %% handed-size-to-closure
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    def f(x, n):
+    copied(x, 8)
+    shape(x, 8)
+    def inner(x, n):
         t = cuda.shared.array(n, float32)
         t[0] = 1
         x[0] = t[0]
-    f(x, 8)
+    inner(x, 8)
+    whole_shape(x, float32, (4, 8))
 
 
-# %% handed-size-by-default
+# %% handed-defaults
 # args: float32[::1]
 @cuda.jit(device=True)
-def f(x, n=8):
+def by_size(x, n=8):
     t = cuda.shared.array(n, float32)
     t[0] = 1
     x[0] = t[0]
-@cuda.jit
-def kernel(x):
-    f(x)
 
-
-# %% handed-dtype-by-default
-# args: float32[::1]
 @cuda.jit(device=True)
-def f(x, n, dtype=float32):
+def by_dtype(x, n, dtype=float32):
     t = cuda.shared.array(n, dtype)
     t[0] = 1
     x[0] = t[0]
-@cuda.jit
-def kernel(x):
-    f(x, 8)
 
-
-# %% handed-op-by-default
-# args: float32[::1]
 @cuda.jit(device=True)
-def f(x, op=math.sin):
+def by_function(x, op=math.sin):
     x[0] = op(x[0])
+
 @cuda.jit
 def kernel(x):
-    f(x)
+    by_size(x)
+    by_dtype(x, 8)
+    by_function(x)
+    def inner(a, b=2):
+        return a + b
+    x[0] = inner(x[0])
 
 
-# %% handed-star-args
+# %% handed-star-calls
 # args: float32[::1]
-@cuda.jit(device=True)
-def g(a, b):
-    return a + b
-@cuda.jit(device=True)
-def f(func, *args):
-    return func(*args)
 @cuda.jit
 def kernel(x):
-    x[0] = f(g, x[0], 2)
-
-
-# %% handed-star-args-math
-# args: float32[::1]
-@cuda.jit(device=True)
-def f(func, *args):
-    return func(*args)
-@cuda.jit
-def kernel(x):
-    x[0] = f(math.atan2, x[0], x[1])
-
-
-# %% handed-star-args-empty
-# args: float32[::1]
-@cuda.jit(device=True)
-def g():
-    return 3
-@cuda.jit(device=True)
-def f(func, *args):
-    return func(*args)
-@cuda.jit
-def kernel(x):
-    x[0] = f(g)
-
-
-# %% handed-star-args-read
-# args: float32[::1]
-@cuda.jit(device=True)
-def f(*args):
-    return args[0] + args[1] + len(args)
-@cuda.jit
-def kernel(x):
-    x[0] = f(x[0], 2)
-
-
-# %% handed-star-args-loop
-# args: float32[::1]
-@cuda.jit(device=True)
-def f(*args):
-    s = 0.0
-    for a in args:
-        s += a
-    return s
-@cuda.jit
-def kernel(x):
-    x[0] = f(x[0], x[1])
-
-
-# %% handed-star-after-value
-# args: float32[::1]
-@cuda.jit(device=True)
-def g(a, b, c):
-    return a + b + c
-@cuda.jit(device=True)
-def f(*args):
-    return g(1, *args)
-@cuda.jit
-def kernel(x):
-    x[0] = f(x[0], x[1])
-
-
-# %% handed-star-local-tuple
-# args: float32[::1]
-@cuda.jit(device=True)
-def g(a, b):
-    return a + b
-@cuda.jit
-def kernel(x):
+    x[0] = spread(math.atan2, x[0], x[1])
+    x[0] = spread(add, x[0], 2)
     t = (x[0], 2)
-    x[0] = g(*t)
-
-
-# %% handed-star-literal-tuple
-# args: float32[::1]
-@cuda.jit(device=True)
-def g(a, b):
-    return a + b
-@cuda.jit
-def kernel(x):
-    x[0] = g(*(x[0], 2))
-
-
-# %% handed-star-shape
-# args: float32[::1]
-@cuda.jit(device=True)
-def g(a, b):
-    return a + b
-@cuda.jit
-def kernel(x):
-    x[0] = g(1, *x.shape)
-
-
-# %% handed-star-two
-# args: float32[::1]
-@cuda.jit(device=True)
-def g(a, b):
-    return a + b
-@cuda.jit
-def kernel(x):
-    x[0] = g(*x.shape, *x.shape)
-
-
-# %% handed-star-before-value
-# args: float32[::1]
-@cuda.jit(device=True)
-def g(a, b):
-    return a + b
-@cuda.jit
-def kernel(x):
-    x[0] = g(*x.shape, 3)
-
-
-# %% handed-star-to-builtin
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
+    x[0] = add(*t)
+    x[0] = add(*(x[0], 2))
+    x[0] = add(1, *x.shape)
+    x[0] = add(*x.shape, *x.shape)
+    x[0] = add(*x.shape, 3)
     t = (x[0], x[1])
     x[0] = max(*t)
 
 
-# %% handed-star-with-keyword
+# %% handed-star-parameters
 # args: float32[::1]
 @cuda.jit(device=True)
-def g(a, b):
-    return a + b
+def sums(*args):
+    return args[0] + args[1] + len(args)
+
+@cuda.jit(device=True)
+def total(*args):
+    s = 0.0
+    for a in args:
+        s += a
+    return s
+
+@cuda.jit(device=True)
+def three(a, b, c):
+    return a + b + c
+@cuda.jit(device=True)
+def one_more(*args):
+    return three(1, *args)
+
+@cuda.jit(device=True)
+def constant():
+    return 3
+
 @cuda.jit
 def kernel(x):
-    x[0] = g(*x.shape, b=3)
+    x[0] = sums(x[0], 2)
+    x[0] = total(x[0], x[1])
+    x[0] = one_more(x[0], x[1])
+    x[0] = spread(constant)
+
+
+# %% handed-star-with-keyword
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    x[0] = add(*x.shape, b=3)
 
 
 # %% handed-star-size
@@ -895,15 +652,6 @@ def kernel(x):
     x[0] = f(x[0])
 
 
-# %% handed-closure-default
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    def f(a, b=2):
-        return a + b
-    x[0] = f(x[0])
-
-
 # %% handed-kernel-with-default
 # args: float32[::1]
 @cuda.jit
@@ -920,94 +668,73 @@ def kernel(x, *rest):
 
 # %% handed-escape-copied-const
 # args: float32[::1]
-@cuda.jit(device=True)
-def f(x, op):
-    return op(x)
 @cuda.jit
 def kernel(x):
     z = 3
     y = z
     def g(v):
         return v + y
-    x[0] = f(x[0], g)
+    x[0] = call(x[0], g)
 
 
 # %% handed-escape-global-const
 # args: float32[::1]
 N = 3
-@cuda.jit(device=True)
-def f(x, op):
-    return op(x)
 @cuda.jit
 def kernel(x):
     y = N
     def g(v):
         return v + y
-    x[0] = f(x[0], g)
+    x[0] = call(x[0], g)
 
 
 # %% handed-escape-pi
 # args: float32[::1]
-@cuda.jit(device=True)
-def f(x, op):
-    return op(x)
 @cuda.jit
 def kernel(x):
     y = math.pi
     def g(v):
         return v + y
-    x[0] = f(x[0], g)
+    x[0] = call(x[0], g)
 
 
 # %% handed-escape-tuple
 # args: float32[::1]
-@cuda.jit(device=True)
-def f(x, op):
-    return op(x)
 @cuda.jit
 def kernel(x):
     y = (1, 2)
     def g(v):
         return v + y[1]
-    x[0] = f(x[0], g)
+    x[0] = call(x[0], g)
 
 
 # %% handed-escape-two-defs
 # args: float32[::1]
-@cuda.jit(device=True)
-def f(x, op):
-    return op(x)
 @cuda.jit
 def kernel(x):
     y = 1
     y = 2
     def g(v):
         return v + y
-    x[0] = f(x[0], g)
+    x[0] = call(x[0], g)
 
 
 # %% handed-escape-parameter
 # args: float32[::1], int32
-@cuda.jit(device=True)
-def f(x, op):
-    return op(x)
 @cuda.jit
 def kernel(x, y):
     def g(v):
         return v + y
-    x[0] = f(x[0], g)
+    x[0] = call(x[0], g)
 
 
 # %% handed-escape-parameter-of-device
 # args: float32[::1]
 @cuda.jit(device=True)
-def f(x, op):
-    return op(x)
-@cuda.jit(device=True)
 def outer(x, op):
     def g(v):
         return op(v)
-    return f(x, g)
+    return call(x, g)
 @cuda.jit
 def kernel(x):
     x[0] = outer(x[0], math.sin)
@@ -1015,41 +742,32 @@ def kernel(x):
 
 # %% handed-escape-closure
 # args: float32[::1]
-@cuda.jit(device=True)
-def f(x, op):
-    return op(x)
 @cuda.jit
 def kernel(x):
     def h(v):
         return v * 2
     def g(v):
         return h(v)
-    x[0] = f(x[0], g)
+    x[0] = call(x[0], g)
 
 
 # %% handed-escape-and-called
 # args: float32[::1]
-@cuda.jit(device=True)
-def f(x, op):
-    return op(x)
 @cuda.jit
 def kernel(x):
     def g(v):
         return v * 2
-    x[0] = f(x[0], g) + g(x[1])
+    x[0] = call(x[0], g) + g(x[1])
 
 
 # %% handed-escape-named
 # args: float32[::1]
-@cuda.jit(device=True)
-def f(x, op):
-    return op(x)
 @cuda.jit
 def kernel(x):
     def g(v):
         return v * 2
     h = g
-    x[0] = f(x[0], h)
+    x[0] = call(x[0], h)
 
 
 # %% handed-closure-to-closure
@@ -1064,18 +782,6 @@ def kernel(x):
     x[0] = a(x[0], g)
 
 
-# %% handed-closure-returned
-# args: float32[::1]
-@cuda.jit(device=True)
-def pick():
-    def g(v):
-        return v * 2
-    return g
-@cuda.jit
-def kernel(x):
-    x[0] = pick()(x[0])
-
-
 # %% handed-lambda-captures
 # args: float32[::1]
 @cuda.jit
@@ -1084,52 +790,19 @@ def kernel(x):
     x[0] = (lambda v: v * y)(x[0])
 
 
-# %% handed-lambda-default
+# %% handed-in-a-name
 # args: float32[::1]
-@cuda.jit(device=True)
-def f(x, op):
-    return op(x)
-@cuda.jit
-def kernel(x):
-    x[0] = f(x[0], lambda v, k=2: v * k)
+grid = cuda.grid
 
-
-# %% handed-lambda-in-tuple
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    ops = (lambda v: v * 2, lambda v: v * 3)
-    x[0] = ops[1](x[0])
-
-
-# %% handed-type-in-name
-# args: float32[::1]
 @cuda.jit
 def kernel(x):
     t = float32
     a = cuda.shared.array(4, t)
     a[0] = 1
     x[0] = t(a[0])
-
-
-# %% handed-atomic-in-name
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
     t = cuda.atomic.add
     t(x, 0, 1)
-
-
-# %% handed-function-compared
-# args: float32[::1]
-@cuda.jit(device=True)
-def f(x, op):
-    if op is None:
-        return x
-    return op(x)
-@cuda.jit
-def kernel(x):
-    x[0] = f(x[0], math.sin)
+    x[0] = grid(1)
 
 
 # %% handed-device-as-test
@@ -1197,643 +870,19 @@ def kernel(x):
     x[0] = f(x[0]) + f(x[0], math.sin)
 
 
-# %% operator-add-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.add(x[1], x[2])
-
-
-# %% operator-add-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.add(x[1], x[2])
-
-
-# %% operator-sub-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.sub(x[1], x[2])
-
-
-# %% operator-sub-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.sub(x[1], x[2])
-
-
-# %% operator-mul-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.mul(x[1], x[2])
-
-
-# %% operator-mul-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.mul(x[1], x[2])
-
-
-# %% operator-truediv-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.truediv(x[1], x[2])
-
-
-# %% operator-truediv-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.truediv(x[1], x[2])
-
-
-# %% operator-floordiv-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.floordiv(x[1], x[2])
-
-
-# %% operator-floordiv-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.floordiv(x[1], x[2])
-
-
-# %% operator-mod-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.mod(x[1], x[2])
-
-
-# %% operator-mod-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.mod(x[1], x[2])
-
-
-# %% operator-pow-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.pow(x[1], x[2])
-
-
-# %% operator-pow-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.pow(x[1], x[2])
-
-
-# %% operator-and-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.and_(x[1], x[2])
-
-
-# %% operator-and-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.and_(x[1], x[2])
-
-
-# %% operator-or-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.or_(x[1], x[2])
-
-
-# %% operator-or-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.or_(x[1], x[2])
-
-
-# %% operator-xor-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.xor(x[1], x[2])
-
-
-# %% operator-xor-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.xor(x[1], x[2])
-
-
-# %% operator-lshift-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.lshift(x[1], x[2])
-
-
-# %% operator-lshift-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.lshift(x[1], x[2])
-
-
-# %% operator-rshift-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.rshift(x[1], x[2])
-
-
-# %% operator-rshift-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.rshift(x[1], x[2])
-
-
-# %% operator-eq-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.eq(x[1], x[2])
-
-
-# %% operator-eq-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.eq(x[1], x[2])
-
-
-# %% operator-ne-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.ne(x[1], x[2])
-
-
-# %% operator-ne-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.ne(x[1], x[2])
-
-
-# %% operator-lt-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.lt(x[1], x[2])
-
-
-# %% operator-lt-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.lt(x[1], x[2])
-
-
-# %% operator-le-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.le(x[1], x[2])
-
-
-# %% operator-le-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.le(x[1], x[2])
-
-
-# %% operator-gt-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.gt(x[1], x[2])
-
-
-# %% operator-gt-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.gt(x[1], x[2])
-
-
-# %% operator-ge-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.ge(x[1], x[2])
-
-
-# %% operator-ge-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.ge(x[1], x[2])
-
-
-# %% operator-iadd-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.iadd(x[1], x[2])
-
-
-# %% operator-iadd-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.iadd(x[1], x[2])
-
-
-# %% operator-isub-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.isub(x[1], x[2])
-
-
-# %% operator-isub-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.isub(x[1], x[2])
-
-
-# %% operator-imul-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.imul(x[1], x[2])
-
-
-# %% operator-imul-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.imul(x[1], x[2])
-
-
-# %% operator-itruediv-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.itruediv(x[1], x[2])
-
-
-# %% operator-itruediv-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.itruediv(x[1], x[2])
-
-
-# %% operator-ifloordiv-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.ifloordiv(x[1], x[2])
-
-
-# %% operator-ifloordiv-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.ifloordiv(x[1], x[2])
-
-
-# %% operator-imod-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.imod(x[1], x[2])
-
-
-# %% operator-imod-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.imod(x[1], x[2])
-
-
-# %% operator-ipow-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.ipow(x[1], x[2])
-
-
-# %% operator-ipow-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.ipow(x[1], x[2])
-
-
-# %% operator-iand-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.iand(x[1], x[2])
-
-
-# %% operator-iand-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.iand(x[1], x[2])
-
-
-# %% operator-ior-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.ior(x[1], x[2])
-
-
-# %% operator-ior-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.ior(x[1], x[2])
-
-
-# %% operator-ixor-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.ixor(x[1], x[2])
-
-
-# %% operator-ixor-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.ixor(x[1], x[2])
-
-
-# %% operator-ilshift-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.ilshift(x[1], x[2])
-
-
-# %% operator-ilshift-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.ilshift(x[1], x[2])
-
-
-# %% operator-irshift-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.irshift(x[1], x[2])
-
-
-# %% operator-irshift-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.irshift(x[1], x[2])
-
-
-# %% operator-is-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.is_(x[1], x[2])
-
-
-# %% operator-is-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.is_(x[1], x[2])
-
-
-# %% operator-is-not-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.is_not(x[1], x[2])
-
-
-# %% operator-is-not-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.is_not(x[1], x[2])
-
-
-# %% operator-matmul-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.matmul(x[1], x[2])
-
-
-# %% operator-matmul-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.matmul(x[1], x[2])
-
-
-# %% operator-contains-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.contains(x[1], x[2])
-
-
-# %% operator-contains-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.contains(x[1], x[2])
-
-
-# %% operator-getitem-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.getitem(x[1], x[2])
-
-
-# %% operator-getitem-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.getitem(x[1], x[2])
-
-
-# %% operator-neg-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.neg(x[1])
-
-
-# %% operator-neg-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.neg(x[1])
-
-
-# %% operator-pos-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.pos(x[1])
-
-
-# %% operator-pos-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.pos(x[1])
-
-
-# %% operator-invert-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.invert(x[1])
-
-
-# %% operator-invert-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.invert(x[1])
-
-
-# %% operator-inv-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.inv(x[1])
-
-
-# %% operator-inv-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.inv(x[1])
-
-
-# %% operator-not-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.not_(x[1])
-
-
-# %% operator-not-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.not_(x[1])
-
-
-# %% operator-truth-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.truth(x[1])
-
-
-# %% operator-truth-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.truth(x[1])
-
-
-# %% operator-abs-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.abs(x[1])
-
-
-# %% operator-abs-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.abs(x[1])
-
-
-# %% operator-index-f
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.index(x[1])
-
-
-# %% operator-index-i
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.index(x[1])
-
-
-# %% operator-global-name
+# %% operator-names
 # args: float32[::1]
 from operator import add
+
+plus = operator.add
+
+import operator as op
+
 @cuda.jit
 def kernel(x):
     x[0] = add(x[1], x[2])
-
-
-# %% operator-global-assigned
-# args: float32[::1]
-plus = operator.add
-@cuda.jit
-def kernel(x):
     x[0] = plus(x[1], x[2])
-
-
-# %% operator-dunder
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.__add__(x[1], x[2])
-
-
-# %% operator-keywords
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.add(a=x[1], b=x[2])
-
-
-# %% operator-too-few
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.add(x[1])
+    x[0] = op.mul(x[0], 2)
 
 
 # %% operator-tuples
@@ -1844,81 +893,11 @@ def kernel(x):
     x[0] = t[3]
 
 
-# %% operator-none
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.eq(None, None)
-
-
 # %% operator-array
 # args: float32[::1]
 @cuda.jit
 def kernel(x):
     y = operator.add(x, 1)
-
-
-# %% operator-iadd-array
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    operator.iadd(x, 1)
-
-
-# %% operator-unknown
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.plus(x[1], 1)
-
-
-# %% operator-setitem
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    operator.setitem(x, 0, 1)
-
-
-# %% operator-itemgetter
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.itemgetter(1)(x)
-
-
-# %% operator-pow-const
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.pow(x[0], 2)
-
-
-# %% operator-not-none
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.not_(None)
-
-
-# %% operator-not-array
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.not_(x)
-
-
-# %% operator-not-half
-# args: float16[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.not_(x[0])
-
-
-# %% operator-truth-half
-# args: float16[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.truth(x[0])
 
 
 # %% operator-eq-prunes
@@ -1937,26 +916,11 @@ def kernel(x):
     t[0] = 1
 
 
-# %% operator-bools
-# args: bool_[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = operator.and_(x[0], x[1])
-
-
 # %% operator-neg-bool
 # args: bool_[::1], int32[::1]
 @cuda.jit
 def kernel(x, y):
     y[0] = operator.neg(x[0])
-
-
-# %% operator-module-named
-# args: float32[::1]
-import operator as op
-@cuda.jit
-def kernel(x):
-    x[0] = op.mul(x[0], 2)
 
 
 # %% operator-dict
@@ -1986,19 +950,25 @@ def kernel(x):
     x[0] = x[1] + Shape.circle
 
 
-# %% enum-int-add-int
+# %% enum-int-as-number
 # args: int32[::1]
 @cuda.jit
 def kernel(x):
     x[0] = x[1] + Shape.circle
-
-
-# %% enum-int-compare
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
     if x[1] > Shape.square:
         x[0] = 1
+    for i in range(Shape.circle):
+        x[i] = 1
+    x[0] = Shape.circle
+    x[0] = Shape.circle.value
+    x[0] = Color.red.value
+    x[0] = Shape.circle | Shape.square
+    x[0] = -Shape.circle
+    t = (Shape.circle, Shape.square)
+    x[0] = t[1]
+    cuda.atomic.add(x, Shape.circle, Shape.square)
+    x[0] = x[0] % Shape.circle
+    x[0] = int16(Shape.circle) + uint32(Shape.square)
 
 
 # %% enum-int-cast
@@ -2023,40 +993,15 @@ def kernel(x):
     t[0] = 1
 
 
-# %% enum-int-range
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    for i in range(Shape.circle):
-        x[i] = 1
-
-
-# %% enum-int-store
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = Shape.circle
-
-
-# %% enum-int-value
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = Shape.circle.value
-
-
-# %% enum-value
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = Color.red.value
-
-
-# %% enum-half-value
+# %% enum-values
 # args: float32[::1]
 @cuda.jit
 def kernel(x):
     x[0] = Half.a.value
+    x[0] = Planet.EARTH.value[1]
+    x[0] = math.sqrt(Shape.circle)
+    pair = (Shape.circle, 2)
+    x[0] = pair[0] + pair[1]
 
 
 # %% enum-name
@@ -2067,76 +1012,17 @@ def kernel(x):
     x[0] = 1
 
 
-# %% enum-eq
+# %% enum-comparisons
 # args: bool_[::1]
 @cuda.jit
 def kernel(x):
     x[0] = Color.red == Color.green
     x[1] = Color.red != Color.green
-
-
-# %% enum-is
-# args: bool_[::1]
-@cuda.jit
-def kernel(x):
     x[0] = Color.red is Color.green
     x[1] = Color.red is not Color.green
-
-
-# %% enum-lt
-# args: bool_[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = Color.red < Color.green
-
-
-# %% enum-getitem
-# args: bool_[::1]
-@cuda.jit
-def kernel(x):
     x[0] = Color["red"] == Color["green"]
-
-
-# %% enum-call
-# args: bool_[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = Color(1) == Color["green"]
-
-
-# %% enum-eq-int
-# args: bool_[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = Color.red == 1
-
-
-# %% enum-int-eq-other
-# args: bool_[::1]
-@cuda.jit
-def kernel(x):
     x[0] = Shape.circle == 2
-
-
-# %% enum-int-is-int
-# args: bool_[::1]
-@cuda.jit
-def kernel(x):
     x[0] = Shape.circle is Shape.square
-
-
-# %% enum-different
-# args: bool_[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = Color.red == Half.a
-
-
-# %% enum-add
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = Color.red + 1
 
 
 # %% enum-store
@@ -2146,21 +1032,19 @@ def kernel(x):
     x[0] = Color.red
 
 
-# %% enum-member-global
+# %% enum-global
 # args: int32[::1]
 RED = Color.red
+
+C = Shape.circle
+
 @cuda.jit
 def kernel(x):
     if RED == Color.red:
         x[0] = 1
-
-
-# %% enum-int-member-global
-# args: int32[::1]
-C = Shape.circle
-@cuda.jit
-def kernel(x):
     x[0] = C + 1
+    if C == 3:
+        x[0] = nothing
 
 
 # %% enum-int-member-global-size
@@ -2184,20 +1068,6 @@ def kernel(x):
 @cuda.jit
 def kernel(x):
     x[0] = Flags.x | Flags.y
-
-
-# %% enum-int-or
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = Shape.circle | Shape.square
-
-
-# %% enum-int-neg
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = -Shape.circle
 
 
 # %% enum-int-test
@@ -2229,15 +1099,6 @@ def kernel(x):
 @cuda.jit
 def kernel(x):
     if Shape.circle == Shape.square:
-        x[0] = nothing
-
-
-# %% enum-int-global-prunes
-# args: int32[::1]
-C = Shape.circle
-@cuda.jit
-def kernel(x):
-    if C == 3:
         x[0] = nothing
 
 
@@ -2314,63 +1175,6 @@ def kernel(x):
     x[0] = c
 
 
-# %% enum-tuple
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    t = (Shape.circle, Shape.square)
-    x[0] = t[1]
-
-
-# %% enum-tuple-value
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = Planet.EARTH.value[1]
-
-
-# %% enum-unknown
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = Shape.triangle
-
-
-# %% enum-atomic
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    cuda.atomic.add(x, Shape.circle, Shape.square)
-
-
-# %% enum-min
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = min(Shape.circle, x[0])
-
-
-# %% enum-float32
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = float32(Shape.circle)
-
-
-# %% enum-math
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = math.sqrt(Shape.circle)
-
-
-# %% enum-mod
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = x[0] % Shape.circle
-
-
 # %% enum-loop-over
 # args: int32[::1]
 @cuda.jit
@@ -2379,29 +1183,23 @@ def kernel(x):
         x[0] += c
 
 
-# %% raise-kernel
+# %% raise-and-assert
 # args: float32[::1]
+class Mine(Exception):
+    pass
+
 @cuda.jit
 def kernel(x):
     if x[0] > 3:
         raise ValueError("a")
     x[0] = 1
-
-
-# %% raise-name
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
     if x[0] > 3:
         raise ValueError
-
-
-# %% raise-own
-# args: float32[::1]
-class Mine(Exception):
-    pass
-@cuda.jit
-def kernel(x):
+    if x[0] > 3:
+        raise ValueError("a", 1)
+    assert x[0] > 3
+    x[0] = 1
+    assert x[0] > 3, "too small"
     if x[0] > 3:
         raise Mine("a")
 
@@ -2412,14 +1210,6 @@ def kernel(x):
 def kernel(x):
     if x[0] > 3:
         raise ValueError(x[0])
-
-
-# %% raise-two
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    if x[0] > 3:
-        raise ValueError("a", 1)
 
 
 # %% raise-fstring
@@ -2494,21 +1284,6 @@ def kernel(x):
     x[0] = f(x[0])
 
 
-# %% assert-kernel
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    assert x[0] > 3
-    x[0] = 1
-
-
-# %% assert-message
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    assert x[0] > 3, "too small"
-
-
 # %% assert-message-number
 # args: float32[::1]
 @cuda.jit
@@ -2541,27 +1316,6 @@ def kernel(x):
     x[0] = 1
 
 
-# %% enum-int16
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = int16(Shape.circle) + uint32(Shape.square)
-
-
-# %% enum-bool
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = bool(Shape.circle)
-
-
-# %% enum-boolean
-# args: int32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = boolean(Shape.circle)
-
-
 # %% enum-float-atomic
 # args: float32[::1]
 @cuda.jit
@@ -2577,14 +1331,6 @@ def kernel(x):
     x[0] = pair[0]
 
 
-# %% enum-in-a-tuple-sum
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    pair = (Shape.circle, 2)
-    x[0] = pair[0] + pair[1]
-
-
 # %% enum-in-a-tuple-by-index
 # args: float32[::1]
 @cuda.jit
@@ -2593,12 +1339,14 @@ def kernel(x):
     x[0] = both[cuda.threadIdx.x % 2]
 
 
-# %% enum-in-a-tuple-by-index-sum
+# %% enum-by-index
 # args: float32[::1]
 @cuda.jit
 def kernel(x):
     both = (Shape.circle, Shape.square)
     x[0] = both[cuda.threadIdx.x % 2] + 1
+    for shape in (Shape.circle, Shape.square):
+        x[0] += shape + 1
 
 
 # %% enum-in-a-mixed-tuple-by-index
@@ -2618,27 +1366,12 @@ def kernel(x):
         x[0] = 1
 
 
-# %% enum-in-a-tuple-as-index
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = (1, 2, 3)[Shape.circle]
-
-
 # %% enum-from-a-loop
 # args: float32[::1]
 @cuda.jit
 def kernel(x):
     for shape in (Shape.circle, Shape.square):
         x[0] = shape
-
-
-# %% enum-from-a-loop-sum
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    for shape in (Shape.circle, Shape.square):
-        x[0] += shape + 1
 
 
 # %% enum-from-zip
@@ -2741,20 +1474,6 @@ def kernel(x):
     x[0] = same(Shape.circle)
 
 
-# %% enum-math-two
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = math.pow(Shape.circle, 2)
-
-
-# %% enum-as-float
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
-    x[0] = float(Shape.circle)
-
-
 # %% tuple-times-a-number
 # args: float32[::1]
 @cuda.jit
@@ -2846,33 +1565,19 @@ def kernel(x):
     x[1] = tile[0]
 
 
-# %% size-handed-over-from-a-tuple
+# %% size-handed-over
 # args: float32[::1]
 @cuda.jit(device=True)
 def first(x, n):
     tile = cuda.local.array(n, float32)
     tile[0] = x[0]
     return tile[0]
-
 
 @cuda.jit
 def kernel(x):
     sizes = (4, 5)
     n, m = sizes
     x[1] = first(x, sizes[0]) + first(x, m) + first(x, sizes[::-1][0])
-
-
-# %% size-handed-over-from-a-tuple-of-dimensions
-# args: float32[::1]
-@cuda.jit(device=True)
-def first(x, n):
-    tile = cuda.local.array(n, float32)
-    tile[0] = x[0]
-    return tile[0]
-
-
-@cuda.jit
-def kernel(x):
     sizes = (x.ndim, 5)
     x[1] = first(x, sizes[0])
 
@@ -2969,7 +1674,7 @@ def kernel(x):
     x[0] = adder(1)(x[0])
 
 
-# %% nested-function-given-back-in-a-tuple
+# %% nested-functions-in-tuples
 # args: float32[::1]
 @cuda.jit
 def kernel(x):
@@ -2981,12 +1686,6 @@ def kernel(x):
 
     pair = both(2)
     x[0] = pair[0](x[0])
-
-
-# %% nested-function-in-a-tuple
-# args: float32[::1]
-@cuda.jit
-def kernel(x):
     def more(value):
         return value + 1
 
