@@ -20,7 +20,8 @@ from blocksim.scalars import rounded, wrapped
 from blocksim.traffic import passes
 from kernels.correct import CORRECT, UNTRANSLATED
 from kernels.faulty import FAULTY
-from kernels.grammar import program, viewed
+from kernels.grammar import program
+from kernels.rewritings import viewed
 from livepage.drills.kinds.kernel import grader as kernel_grader
 from marking import in_node
 

@@ -5,7 +5,6 @@ float32, so that two simulators can be compared to the last bit.
 """
 
 import random
-import re
 
 HEAD = """import math
 import operator
@@ -120,37 +119,6 @@ def branch(rng: random.Random) -> list[str]:
     inner = [f"    {line}" for line in plain(rng)]
     test = rng.choice(["t % 2 == 0", f"t < {rng.randint(1, 7)}", "v > w", "i == 3"])
     return [f"if {test}:", *inner, "else:", f"    w = {value(rng)}"]
-
-
-# ---- the same accesses through views
-
-VIEWS = [  # of an array with one index
-    "{name}[:][{at}]",
-    "{name}[{at} :][0]",
-    "{name}[::-1][len({name}) - 1 - ({at})]",
-    "{name}[{at} : ({at}) + 1][0]",
-    "{name}[...,][{at}]",
-    "{name}[::-1][::-1][{at}]",
-]
-VIEWS_OF_TWO = [
-    "{name}[{at}][{then}]",
-    "{name}[:, {then}][{at}]",
-    "{name}[{at}, {then} :][0]",
-    "{name}[..., {then}][({at}) :][0]",
-    "{name}[{at} :, ::-1][0, {name}.shape[1] - 1 - ({then})]",
-]
-
-
-def viewed(text: str, seed: int) -> str:
-    """Return a program that has the same accesses, some of them through views."""
-    rng = random.Random(f"viewed {seed}")
-
-    def through_view(match: re.Match) -> str:
-        name, (at, _, then) = match[1], match[2].partition(", ")
-        form = rng.choice([*(VIEWS_OF_TWO if then else VIEWS), match[0]])
-        return form.format(name=name, at=at, then=then)
-
-    return re.sub(r"(\w+)\[([^\[\]]+)\]", through_view, text)
 
 
 # ---- programs with and without races, for the all-pairs oracle
