@@ -160,10 +160,11 @@ The run: ``launch`` runs one thread after another. ``device`` is the object that
 relation. ``scalars`` converts numbers to a type, ``traffic`` counts sectors and bank
 conflicts, ``report`` collects the findings, and ``faults`` puts them into words.
 
-Apart from these, ``wgsl`` translates a kernel for the GPU of a browser, ``webgpu`` runs
-the translation in a notebook and ``stopwatch`` times it, ``portable`` packs the modules
-for MicroPython, and ``cudasim`` repairs Numba's own simulator where it differs from a
-GPU.
+Apart from these, ``dropin`` stands behind ``numba.cuda``, for ``pytest_plugin`` and
+``python -m blocksim``. ``wgsl`` translates a kernel for the GPU of a browser, ``webgpu``
+runs the translation in a notebook and ``stopwatch`` times it, ``portable`` packs the
+modules for MicroPython, and ``cudasim`` repairs Numba's own simulator where it differs
+from a GPU.
 """
 
 from .faults import Fault

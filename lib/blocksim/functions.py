@@ -5,6 +5,7 @@ It needs CPython. On the book's pages kernels are texts, and do without this fil
 
 import builtins
 import inspect
+import sys
 from enum import Enum, EnumType
 from types import CodeType, FunctionType, ModuleType
 from weakref import WeakKeyDictionary
@@ -15,6 +16,8 @@ from .things import KNOWN, Thing, type_of_name
 from .tree import Node, clone, parse
 from .values import Function, Unusable
 
+PACKAGES = ("numba", "numba_cuda", "numba_cuda_mlir")  # Numba's
+MODULES = ("numba.cuda", "numba_cuda_mlir.cuda")
 # Functions are told apart by their trees, so each has one.
 TREES: WeakKeyDictionary[FunctionType, Node] = WeakKeyDictionary()
 # A function that is defined anew, as a factory does, has the same code.
@@ -95,7 +98,7 @@ def stand_in(value: object, overrides: dict[str, object]) -> object:
         known = numbas(value)
         return known if isinstance(known, Unusable) else resolved(known, None)
     if isinstance(value, tuple):
-        return whole_tuple([stand_in(part, overrides) for part in value])
+        return whole_tuple(value, [stand_in(part, overrides) for part in value])
     if isinstance(value, FunctionType):
         return Unusable(
             "{name} is a plain function of Python's",
@@ -135,37 +138,34 @@ def is_exception(value: object) -> bool:
 def is_numbas(value: object) -> bool:
     """Return whether a value is part of Numba, rather than a function of the reader's."""
     if isinstance(value, ModuleType):
-        return value.__name__.split(".")[0] in ("numba", "numba_cuda")
-    where = type(value).__module__.split(".")[0], getattr(value, "__module__", "") or ""
-    return (
-        bare(value) is None
-        and "numba" in (where[0], where[1].split(".")[0])
-        or (isinstance(value, FunctionType) and where[1].split(".")[0] == "numba")
-    )
+        return value.__name__.split(".")[0] in PACKAGES
+    own = (getattr(value, "__module__", "") or "").split(".")[0]
+    if bare(value) is not None:
+        return isinstance(value, FunctionType) and own in PACKAGES
+    return own in PACKAGES or type(value).__module__.split(".")[0] in PACKAGES
 
 
 def numbas(value: object) -> object:
     """Return the stand-in for one of Numba's modules, types or functions."""
-    import numba
-    from numba import cuda
-
-    if value is numba:
+    name = value.__name__ if isinstance(value, ModuleType) else ""
+    if name in PACKAGES:
         return Thing("numba")
-    if value is cuda:
+    if name in MODULES:
         return Thing("cuda")
     # Numba has several modules with the same types.
-    if isinstance(value, ModuleType) and value.__name__.endswith(".types"):
+    if name.endswith(".types"):
         return Thing("numba.types")
     dtype = type_of_name(str(getattr(value, "name", "") or ""))
     if dtype is not None:
         return dtype
-    for path in KNOWN:
-        if path.startswith("cuda."):
-            known = cuda
-            for part in path.split(".")[1:]:
-                known = getattr(known, part, None)
-            if known is value:
-                return Thing(path)
+    for cuda in [sys.modules[name] for name in MODULES if name in sys.modules]:
+        for path in KNOWN:
+            if path.startswith("cuda."):
+                known = cuda
+                for part in path.split(".")[1:]:
+                    known = getattr(known, part, None)
+                if known is value:
+                    return Thing(path)
     return Unusable("{name} is nothing that a kernel can use", "", "library")
 
 

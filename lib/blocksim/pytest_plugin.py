@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from blocksim.faults import Fault
+from blocksim.kernel import MODES
+
 if TYPE_CHECKING:
     from blocksim.dropin import Policy, Session
 
 # pytest imports this file in every project, also where neither --blocksim is given nor
-# NumPy installed; so the simulator is imported when it is asked for.
+# NumPy installed; so `dropin`, which needs NumPy, is imported when it is asked for.
 MARK = "blocksim(benign=[], seconds=None): known benign faults, and a limit of time"
 SESSION: pytest.StashKey[Session] = pytest.StashKey()
 WORKERS: pytest.StashKey[list[str]] = pytest.StashKey()  # what they said
@@ -35,8 +38,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--blocksim-policy", metavar="FILE", help="faults that are known to be benign"
     )
     group.addoption(
-        "--blocksim-mode", choices=["race", "rounded", "full", "plain"],
-        default="rounded",
+        "--blocksim-mode", choices=MODES, default="rounded",
         help='"race" does not round float32, "full" also reports float64 arithmetic,'
         ' "plain" only computes',
     )  # fmt: skip
@@ -144,8 +146,6 @@ def _declined(raised: Any) -> list[str]:
 
 
 def _is_fault(raised: Any) -> bool:
-    from blocksim.faults import Fault
-
     return raised is not None and raised.errisinstance(Fault)
 
 

@@ -243,9 +243,7 @@ def resolved(value: object, function: object) -> object:
     if value is None or isinstance(value, (bool, int, float, str, Thing, Type, Scalar)):
         return value
     if isinstance(value, tuple):
-        whole = whole_tuple([resolved(part, function) for part in value])
-        named = isinstance(whole, tuple) and hasattr(value, "_fields")
-        return type(value)(*whole) if named else whole
+        return whole_tuple(value, [resolved(part, function) for part in value])
     if hasattr(value, "function") and hasattr(value, "made"):
         return function(value)
     if value is math:
@@ -263,14 +261,14 @@ def resolved(value: object, function: object) -> object:
     return other_value(value)
 
 
-def whole_tuple(parts: list) -> object:
+def whole_tuple(value: tuple, parts: list) -> object:
     """Return a tuple around a kernel, or why no kernel can use it."""
     for part in parts:
         if isinstance(part, Unusable):
             return part
         if isinstance(part, Thing):
             return Unusable("{name} is a tuple with " + part.path, "a name for each")
-    return tuple(parts)
+    return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
 
 
 def other_value(value: object) -> object:

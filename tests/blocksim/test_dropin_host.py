@@ -1,6 +1,9 @@
 """The host's side of the drop-in: what is taken, refused, or declined by its name."""
 
+import copy
+import gc
 import pickle
+import weakref
 from enum import IntEnum
 from pathlib import Path
 from typing import Any
@@ -11,6 +14,7 @@ import pytest
 from blocksim import cuda
 from blocksim.dropin import Declined, Policy, Session, arrays, devices, policy, random
 from blocksim.dropin.install import HOST, jit_of
+from blocksim.dropin.kernels import seldom_collecting
 from blocksim.faults import Fault
 
 SESSION = Session()
@@ -241,11 +245,17 @@ def test_a_kernel_in_a_class_is_bound_as_numbas_is() -> None:
 def test_a_kernel_without_a_text_is_declined_in_one_sentence() -> None:
     space: dict[str, Any] = {"jit": jit}
     exec("@jit\ndef made(x):\n    x[0] = 1\n", space)
-    with pytest.raises(Declined) as caught:
-        space["made"][1, 1](np.zeros(1))
-    assert str(caught.value) == (
-        "made is a function whose text Python does not find, so it is not simulated"
-    )
+    for argument in np.zeros(1), random.create_xoroshiro128p_states(1, 1):
+        with pytest.raises(Declined) as caught:
+            space["made"][1, 1](argument)
+        assert str(caught.value) == (
+            "made is a function whose text Python does not find, so it is not simulated"
+        )
+
+
+def test_a_copy_of_a_kernel_is_the_kernel_and_so_counted() -> None:
+    assert copy.deepcopy({"kernel": add_one})["kernel"] is add_one
+    assert pickle.loads(pickle.dumps(add_one)) is add_one
 
 
 def test_a_wrapper_is_read_and_not_what_it_wraps() -> None:
@@ -277,6 +287,28 @@ def test_a_fault_can_be_copied_and_pickled() -> None:
     again = pickle.loads(pickle.dumps(caught.value))
     assert str(again) == str(caught.value) and again.fields == caught.value.fields
     assert again.__notes__ == caught.value.__notes__ and again.kind == "index"
+
+
+def test_a_fault_keeps_no_array_of_its_test() -> None:
+    def beyond(array):
+        with pytest.raises(Fault, match="asks for"):
+            add_one[1, 8](array, 0)
+        return weakref.ref(array)
+
+    array = beyond(np.zeros(3))
+    gc.collect()
+    assert array() is None
+
+
+def test_launches_in_threads_leave_pythons_collector_as_it_was() -> None:
+    before = gc.get_threshold()
+    first, second = seldom_collecting(), seldom_collecting()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert gc.get_threshold()[0] > before[0]
+    second.__exit__(None, None, None)
+    assert gc.get_threshold() == before
 
 
 @pytest.mark.parametrize("name", ["cg", "float32x3", "uint4", "ldcg"])

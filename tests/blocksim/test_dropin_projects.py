@@ -1,7 +1,9 @@
 """What public projects' CUDA code needs of the drop-in; the tools that run their tests."""
 
 import sys
+from collections import namedtuple
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -58,6 +60,28 @@ def test_an_array_given_back_is_watched() -> None:
 
     with pytest.raises(Fault, match="nobody has written"):
         launched(kernel)
+
+
+def test_numbas_successor_has_the_same_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its package is none of ours, so this is a small one with its names."""
+    theirs = ModuleType("numba_cuda_mlir.cuda")
+    stub = {"__module__": "numba_cuda_mlir.numba_cuda.stubs"}
+    number = theirs.grid = type("grid", (), stub)
+    monkeypatch.setitem(sys.modules, theirs.__name__, theirs)
+
+    def kernel(x):
+        x[number(1)] = theirs.blockDim.x + theirs.grid(1)
+
+    assert launched(kernel) == [1, 0, 0, 0]
+
+
+def test_a_named_tuple_around_a_kernel_has_its_names() -> None:
+    sizes = namedtuple("Sizes", "rows columns")(3, 4.5)
+
+    def kernel(x):
+        x[0] = sizes.rows + sizes.columns
+
+    assert launched(kernel) == [7.5, 0, 0, 0]
 
 
 def test_a_slice_around_a_kernel_is_an_index() -> None:

@@ -13,7 +13,8 @@ Policy
 
 ``arrays`` has the arrays of a device, ``devices`` the device itself, its streams and
 events, ``random`` its random numbers, and ``kernels`` what ``cuda.jit`` makes.
-``arguments`` takes what a launch is given, and ``places`` finds the file of a fault.
+``arguments`` takes what a launch is given, ``signatures`` what a decorator declares, and
+``places`` finds the file of a fault.
 ``declined`` stands for what is not simulated. A device array is a NumPy array with Numba's
 methods, so what only fails on a GPU because it was never copied to the host works here; a
 new one is filled with NaN, or with numbers that nobody takes for a result. Nothing is

@@ -6,6 +6,7 @@ import sys
 from types import FunctionType, ModuleType
 from typing import Any
 
+from blocksim.functions import MODULES
 from blocksim.kernel import OPTIONS
 from blocksim.kernel import cuda as stand_in
 from blocksim.things import KNOWN
@@ -64,7 +65,7 @@ def install(policy: Policy | None = None, mode: str = "rounded") -> Session:
     session = Session(policy or Policy(), mode)
     # Numba's own module then loads without a driver.
     os.environ.setdefault(SIMULATED, "1")
-    for name in ("numba.cuda", "numba_cuda_mlir.cuda"):
+    for name in MODULES:
         module = _module(name)
         if module is not None:
             _fill(module, session)

@@ -1,6 +1,7 @@
 """What ``cuda.jit`` makes: kernels that launch on the simulator, and a record of it."""
 
 import builtins
+import copy
 import functools
 import gc
 import time
@@ -8,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from threading import Lock
 from types import MethodType
 from typing import Any
 
@@ -36,6 +38,9 @@ OF_COMPILER = (
     " enable_caching disable_compile _compile_for_args launch_config_sensitive"
 ).split()
 OBJECTS = 200_000  # that a launch makes before Python looks for cycles
+LOCK = Lock()
+# Of Python's collector, before each launch that runs; there is one for each thread.
+THRESHOLDS: list[tuple[int, int, int]] = []
 
 
 @dataclass
@@ -79,7 +84,7 @@ class Session:
         after: list[Callable[[], Any]] = []
         try:
             given = self.given(kernel, arguments, after)
-            with _seldom_collecting():
+            with seldom_collecting():
                 report = self.report(kernel, where, given, begun)
         except Declined as reason:
             self.declined.append(str(reason))
@@ -98,6 +103,7 @@ class Session:
         """Keep what a launch has done; return the faults that count."""
         counted, passed = [], []
         for fault in report.faults:
+            fault.__traceback__ = fault.__context__ = None  # which hold arrays
             why = self.policy.because(name, fault)
             if why is None or fault.fields.get("late"):  # no policy changes its limit
                 counted.append(fault)
@@ -166,14 +172,19 @@ class Session:
 
 
 @contextmanager
-def _seldom_collecting() -> Iterator[None]:
+def seldom_collecting() -> Iterator[None]:
     """Let Python look for cycles less often: the threads of a block are many objects."""
-    usual = gc.get_threshold()
-    gc.set_threshold(max(usual[0], OBJECTS) if usual[0] else 0, *usual[1:])
+    with LOCK:
+        usual = gc.get_threshold()
+        THRESHOLDS.append(usual)
+        gc.set_threshold(max(usual[0], OBJECTS) if usual[0] else 0, *usual[1:])
     try:
         yield
     finally:
-        gc.set_threshold(*usual)
+        with LOCK:
+            usual = THRESHOLDS.pop()
+            if not THRESHOLDS:  # of the launches of all threads, the last one ends
+                gc.set_threshold(*usual)
 
 
 class Where:
@@ -246,6 +257,10 @@ class Dispatcher:
 
     compile = specialize
 
+    def __reduce__(self) -> str:
+        """Return its name: a copy is the kernel itself, as it is for a function."""
+        return self.__qualname__
+
     def __get__(self, owner: Any, kind: Any = None) -> Any:
         return self if owner is None else MethodType(self, owner)
 
@@ -261,7 +276,8 @@ def _own(kernel: "Dispatcher", fault: Fault) -> Exception:
     For an exception that a kernel under debug=True raised, it is that exception, as Numba
     words it.
     """
-    error = _raised(kernel, fault)
+    # The session keeps the fault itself, without the traceback of what is raised.
+    error = _raised(kernel, copy.copy(fault))
     for place in places(kernel.py_func, fault):
         error.add_note(place)
     return error

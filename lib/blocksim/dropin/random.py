@@ -5,16 +5,15 @@ with a column for each, so it may only hand them on to the functions here.
 """
 
 import math
-from collections.abc import Iterator
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-from blocksim.functions import bare, definition, used
+from blocksim.functions import Unreadable, bare, definition, used
 from blocksim.kernel import cuda
 from blocksim.things import Type
-from blocksim.tree import Node
+from blocksim.tree import Node, nodes_in
 
 from . import arrays
 from .declined import Declined
@@ -138,9 +137,12 @@ def _only_handed_on(function: FunctionType, position: int, seen: list[Any]) -> b
     if function.__module__ == __name__ or (function, position) in seen:
         return True
     seen.append((function, position))
-    tree = definition(function)
-    name, good = tree.parameters[position].name, []
-    for node in _nodes(tree):
+    try:
+        tree = definition(function)
+    except Unreadable:  # the compiler declines it, and says why
+        return True
+    name, nodes, good = tree.parameters[position].name, nodes_in(tree), []
+    for node in nodes:
         if node.kind == "Attribute" and node.attr == "shape":
             good.append(node.value)
         for number, part in enumerate(node.args if node.kind == "Call" else []):
@@ -149,7 +151,7 @@ def _only_handed_on(function: FunctionType, position: int, seen: list[Any]) -> b
                 inner = bare(callee)
                 if inner and _only_handed_on(inner, number, seen) or _is_len(node.func):
                     good.append(part)
-    uses = [node for node in _nodes(tree) if getattr(node, "id", "") == name]
+    uses = [node for node in nodes if getattr(node, "id", "") == name]
     return all(any(use is one for one in good) for use in uses)
 
 
@@ -162,12 +164,3 @@ def _value(node: Node, around: dict[str, Any]) -> Any:
     if node.kind == "Attribute":
         return getattr(_value(node.value, around), node.attr, None)
     return around.get(getattr(node, "id", ""))
-
-
-def _nodes(part: Any) -> Iterator[Node]:
-    """Yield a tree's nodes."""
-    if isinstance(part, Node):
-        yield part
-        part = [value for key, value in vars(part).items() if key != "copies"]
-    for inner in part if isinstance(part, (list, tuple)) else ():
-        yield from _nodes(inner)
