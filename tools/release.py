@@ -11,6 +11,7 @@ was installed. The workflow `release` uploads the archives that passed.
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -126,11 +127,33 @@ def follow_readme(python: str, package: str) -> list[str]:
         codes, expected = readmes.blocks(text)
         before = readmes.WITH_COMPILERS if package == "ptxsim" else ""
         printed = readmes.printed(there, codes, folder, before=before)
-    return [
+    complaints = []
+    if package == "blocksim":
+        with installed(python, "blocksim[pytest]", "numba") as (there, folder):
+            complaints = project_tested(there, text, folder)
+    return complaints + [
         f"{package}: expected {right!r}, got {given!r} from\n{code}"
         for code, given, right in zip(codes, printed, expected)
         if given != right
     ]
+
+
+def project_tested(
+    python: str | Path, text: str, folder: Path, *options: str, **env: str
+) -> list[str]:
+    """Test the project of blocksim's README, with its barrier and without; complain."""
+    name, complaints = "test_reverse.py", []
+    test, fault = readmes.files(text)[name], re.search(r"^E   (.*)", text, re.M)
+    broken = test.replace("    cuda.syncthreads()\n", "")
+    for code, said in ((test, "1 passed"), (broken, fault[1])):
+        (folder / name).write_text(code, "utf-8")
+        command = [python, "-m", "pytest", *options, "--blocksim", name]
+        done = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, env=os.environ | env
+        )
+        if said not in done.stdout:
+            complaints.append(f"expected {said!r} from\n{code}\nand got\n{done.stdout}")
+    return complaints
 
 
 def open_page(python: Path, text: str, folder: Path) -> list[str]:

@@ -21,29 +21,33 @@ What a kernel may use
 ---------------------
 A kernel may use what Numba compiles for a GPU. The kernel's text and the types of its
 arguments are checked before anything runs. Supported are ``if``, ``while``, ``for`` over
-ranges, arrays and tuples; numbers, arrays, tuples; nested functions and device functions,
-also with barriers in them; ``math``, ``range``, ``len``, ``min``, ``max``, ``abs``,
-``round``, ``pow``, ``divmod``; and of ``cuda`` the indices, ``grid``, ``gridsize``,
-shared, local and constant arrays, the barriers (``syncthreads`` and its counting forms,
-``syncwarp``), shuffles, votes, ``activemask``, atomics, fences, and the bit intrinsics
-(``popc``, ``clz``, ``ffs``, ``brev``). ``declined.DECLINED`` lists what Numba compiles and
-the simulator declines, with a reason for each.
+ranges, arrays and tuples, also with ``zip`` and ``enumerate``; numbers, arrays and slices
+of them, tuples; nested functions and device functions, also with barriers in them;
+functions and types as arguments of these; ``math``, ``operator``, ``range``, ``len``,
+``min``, ``max``, ``abs``, ``round``, ``pow``, ``divmod``; and of ``cuda`` the indices,
+``grid``, ``gridsize``, shared, local and constant arrays, the barriers (``syncthreads`` and
+its counting forms, ``syncwarp``), shuffles, votes, ``activemask``, atomics, fences, the bit
+intrinsics (``popc``, ``clz``, ``ffs``, ``brev``), and the functions of ``cuda.fp16``.
+``declined.DECLINED`` lists what Numba compiles and the simulator declines, with a reason
+for each.
 
 Names
 -----
 run(kernel, grid, block, *args, mode="race", log=False, shared=0, turns=…) -> Report
     ``kernel`` is a Python function, one under ``@cuda.jit`` (this one or Numba's), or
     what ``load`` returns; ``grid`` and ``block`` are an int or a tuple of up to three,
-    (x, y, z). An argument is a number, a numpy array, or a list of numbers or of lists;
-    the numbers of a list are float32, or int32 if all of them are whole. Arguments may
+    (x, y, z). An argument is a number, a numpy array, a list of numbers or of lists,
+    or a tuple of arguments. An array in a tuple x is named x[1].
+    The numbers of a list are float32, or int32 if all of them are whole. Arguments may
     share memory, as numpy's views do. ``shared`` is the number of bytes of dynamic shared
     memory, ``turns`` the number of loop iterations that a thread may take.
-    Mode "race" computes with Python's floats and finds faults. Mode "full" also rounds
-    every number to its type, reports float64 arithmetic, and counts memory transactions
-    and bank conflicts. Mode "plain" only computes. A GPU may differ in the last bits: it
-    may contract a * b + c into one ``fma``, its math functions are not always correctly
-    rounded, and it rounds intermediate results of ``//`` and ``%`` of floats. The
-    simulator does none of this.
+    Mode "race" computes with Python's floats and finds faults. Mode "rounded" also rounds
+    float32 (float16 is rounded in every mode). Mode "full" also reports float64
+    arithmetic, and counts memory transactions and bank conflicts. Mode "plain" only
+    computes. A GPU may differ in the last bits: it may contract a * b + c into one ``fma``,
+    its math functions and its quotients of float16 are not always correctly rounded, and
+    it rounds intermediate results of ``//`` and ``%`` of floats. The simulator does none of
+    this.
 load(source, name, names={}) -> Kernel
     A kernel from text. ``names`` are further names that it may use, such as tile sizes.
 Report
@@ -51,14 +55,16 @@ Report
     -> one number per thread; ``transactions`` (32-byte sectors), ``conflicts`` (extra
     passes at the banks): array name -> number, in full mode; ``shared_bytes``;
     ``barriers``, how often one opened; ``bytes``: array name -> bytes loaded and stored;
-    ``exits``: which threads had left the kernel before a barrier. A report is true if it
-    has no fault.
+    ``printed``: the lines that a kernel printed, if it is a function and no text
+    (``kernel[grid, block](…)`` prints them); ``exits``: which threads had left the kernel
+    before a barrier. A report is true if it has no fault.
 Fault, a ValueError
     ``kind``, ``line``, ``text``, and where they apply ``threads``, ``block``,
     ``array``, ``index``, ``earlier`` (the line of the first of two accesses) and
     ``how``. ``fields`` holds all of these, ready for JSON. ``severity`` is "fault" for
     those in ``Report.faults``. Those in ``Report.notes`` are no faults: "benign" makes no
-    difference to any number, and "unmodelled" is where a GPU may do something else.
+    difference to any number, "unmodelled" is where a GPU may do something else, and
+    "silent" is what a GPU keeps to itself.
 
 Faults
 ------
@@ -92,6 +98,8 @@ endless         a loop that does not end, with its line: either nothing changes 
 float64         an operation in double precision (full mode), found from the types
                 before anything runs
 error           the kernel raised an exception: ``text`` says which
+raise           a note, silent: a thread raised an exception, and so has ended. A GPU tells
+                the host only under ``@cuda.jit(debug=True)``, where it is an "error"
 activemask      a note, unmodelled: the lanes that are there together on a GPU may be fewer
 
 Lines count from the start of the file or cell that holds the kernel, or of the text.
@@ -137,8 +145,9 @@ parser, and ``source`` resolves the names around a kernel.
 
 Type inference comes before anything runs: ``types`` holds the rules, ``things`` what a
 name can stand for, ``values`` what is known of an expression. ``infer`` handles
-statements, ``expressions`` and ``calls`` the expressions in them; all three refuse what
-does not compile. ``declined`` lists what only the simulator refuses.
+statements, ``expressions`` and ``calls`` the expressions in them, and ``handed`` what a
+function knows of its arguments; all of them refuse what does not compile. ``declined``
+lists what only the simulator refuses.
 
 The program: ``emit`` generates the Python code that the simulator runs, which computes
 with ``arithmetic``; ``program`` caches it for each list of argument types, and ``kernel``
@@ -151,10 +160,11 @@ The run: ``launch`` runs one thread after another. ``device`` is the object that
 relation. ``scalars`` converts numbers to a type, ``traffic`` counts sectors and bank
 conflicts, ``report`` collects the findings, and ``faults`` puts them into words.
 
-Apart from these, ``wgsl`` translates a kernel for the GPU of a browser, ``webgpu`` runs
-the translation in a notebook and ``stopwatch`` times it, ``portable`` packs the modules
-for MicroPython, and ``cudasim`` repairs Numba's own simulator where it differs from a
-GPU.
+Apart from these, ``dropin`` stands behind ``numba.cuda``, for ``pytest_plugin`` and
+``python -m blocksim``. ``wgsl`` translates a kernel for the GPU of a browser, ``webgpu``
+runs the translation in a notebook and ``stopwatch`` times it, ``portable`` packs the
+modules for MicroPython, and ``cudasim`` repairs Numba's own simulator where it differs
+from a GPU.
 """
 
 from .faults import Fault

@@ -9,14 +9,57 @@ the address in memory, in a list by the identity of the list and the index in it
 from .faults import shown
 from .memory import Aliased, Array, PlainAliased, Watched
 from .scalars import Scalar, Type, convert, type_name, wrapped
-from .types import SIZES
+from .types import SIZES, tuple_tag
 
 
-def take_in(launch, names: list, values: list) -> list:
-    """Return the arguments for the kernel: numbers, and arrays of this package."""
-    taken = [
-        convert_argument(launch, name, value) for name, value in zip(names, values)
-    ]
+def leaves(value: object) -> list:
+    """Return what is in a tuple and in the tuples in it, or the value alone."""
+    return [leaf for _, leaf in named_leaves("", value)]
+
+
+def named_leaves(name: str, value: object) -> list:
+    """Return the leaves of an argument with their names: x, or x[0], x[1][0], …"""
+    if not isinstance(value, tuple):
+        return [(name, value)]
+    found = []
+    for number, part in enumerate(value):
+        found += named_leaves(f"{name}[{number}]", part)
+    return found
+
+
+def nested(like: object, parts: object) -> object:
+    """Return an argument of the same form, with the next parts as its leaves."""
+    if not isinstance(like, tuple):
+        return next(parts)
+    return tuple([nested(part, parts) for part in like])
+
+
+def kind_of_argument(value: object, kinds: object) -> object:
+    """Return the type of an argument, by those of its leaves."""
+    if not isinstance(value, tuple):
+        return next(kinds)
+    parts = [kind_of_argument(part, kinds) for part in value]
+    return tuple([tuple_tag(value)] + parts)
+
+
+def take_in(launch, parameters: list, arguments: list) -> tuple:
+    """Return the types of a launch's arguments, and the arguments for the kernel."""
+    named = []
+    for name, value in zip(parameters, arguments):
+        named += named_leaves(name, value)
+    taken = take_leaves(launch, named)
+    found = iter([
+        kind_of(name, array if isinstance(array, Array) else value)
+        for (name, value), array in zip(named, taken)
+    ])  # fmt: skip
+    kinds = tuple([kind_of_argument(value, found) for value in arguments])
+    return kinds, nested(tuple(arguments), iter(taken))
+
+
+def take_leaves(launch, named: list) -> list:
+    """Return the leaves of arguments: numbers, and arrays of this package."""
+    values = [value for _, value in named]
+    taken = [convert_argument(launch, name, value) for name, value in named]
     arrays = [
         [array, addresses(value)]
         for array, value in zip(taken, values)
@@ -47,7 +90,7 @@ def convert_argument(launch, name: str, value: object) -> object:
         data, shape = flat(value, name)
         whole = data and all([type(x) is int for x in data])
         kind = "int32" if whole else "float32"
-        data = [list_element(name, x, kind, launch.full) for x in data]
+        data = [list_element(name, x, kind, launch.rounds) for x in data]
         return array(launch, name, shape, kind, data)
     if getattr(value, "shape", ()) and hasattr(value, "dtype"):
         taken = array(launch, name, value.shape, kind_of(name, value), None, value)
@@ -56,13 +99,13 @@ def convert_argument(launch, name: str, value: object) -> object:
         return taken
     kind = kind_of(name, value)
     if isinstance(value, Scalar):
-        return convert(value.value, kind, launch.full)
+        return convert(value.value, kind, launch.rounds)
     if hasattr(value, "dtype"):  # a scalar of numpy's
-        return convert(value.item(), kind, launch.full)
+        return convert(value.item(), kind, launch.rounds)
     return value
 
 
-def list_element(name: str, value: object, kind: str, full: bool) -> object:
+def list_element(name: str, value: object, kind: str, rounds: bool) -> object:
     """Return a number of a list, converted to the array's type; None stays None."""
     value = value.item() if hasattr(value, "item") else value
     if value is None:
@@ -71,7 +114,7 @@ def list_element(name: str, value: object, kind: str, full: bool) -> object:
         raise ValueError(f"{name}: expected numbers in its lists, got {shown(value)}")
     if kind == "int32" and wrapped(value, kind) != value:
         raise ValueError(f"{name}: expected whole numbers of 32 bits, got {value}")
-    return convert(value, kind, full)
+    return convert(value, kind, rounds)
 
 
 def kind_of(name: str, value: object) -> object:
@@ -278,7 +321,7 @@ def flat(value: list, name: str) -> tuple[list, tuple]:
 
 def give_back(values: list, arrays: list) -> None:
     """Copy the arrays that the kernel changed back into the arguments."""
-    for value, array in zip(values, arrays):
+    for value, array in zip(leaves(tuple(values)), leaves(tuple(arrays))):
         if not isinstance(array, Array):
             continue
         if not array.changed and not any([each.changed for each in array.others]):

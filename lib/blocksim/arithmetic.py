@@ -7,8 +7,8 @@ by 0 gives 0 here, and so does a quotient that overflows 64 bits.
 import builtins
 import math
 
-from .scalars import INF, NAN, Type, cast, rounded, wrapped
-from .types import ONE, SIZES, TESTS
+from .scalars import FORMATS, INF, NAN, Type, c_float, cast, cast_half, rounded, wrapped
+from .types import HALF, ONE, SIZES, TESTS
 
 LEAST = -(1 << 63)
 ERRORS = (ValueError, OverflowError, ZeroDivisionError)
@@ -51,23 +51,36 @@ def distance(b: int) -> int:
     return min(b & 0xFFFFFFFF, 64)
 
 
-def whole_power(a: int, b: int) -> int:
-    """Return a ** b of integers, which wraps at 64 bits."""
-    if b >= 0:
-        return pow(a, b, 1 << 64) if a >= 0 else (-1) ** (b % 2) * pow(-a, b, 1 << 64)
-    return a ** (b % 2) if a in (1, -1) else 0
+def whole_power(a: int, b: int, name: str) -> int:
+    """Return a ** b of integers as Numba's own code does, through a float64."""
+    a, b = wrapped(a, name), wrapped(b, name)
+    if b > 0x10000:
+        power = real_power(a, b)
+    elif b >= 0:
+        power = wrapped(pow(a % (1 << 64), b, 1 << 64), name)
+    elif a == 0:
+        power = LEAST
+    else:
+        power = a ** (b % 2) if a in (1, -1) else 0
+    return cast(float(power), name)
 
 
 def real_quotient(a: float, b: float) -> float:
     """Return a // b of floats."""
     if b == 0:
         return divided(a, b)
-    return a // b if a - a == 0 else NAN
+    return a // b if a - a == b - b == 0 else NAN
 
 
 def real_rest(a: float, b: float) -> float:
     """Return a % b of floats."""
-    return a % b if b != 0 and a - a == 0 else NAN
+    return a % b if b != 0 and a - a == b - b == 0 else NAN
+
+
+def real_both(a: float, b: float, name: str) -> tuple:
+    """Return a // b and a % b of floats, rounded to a type."""
+    a, b = float(a), float(b)
+    return rounded(real_quotient(a, b), name), rounded(real_rest(a, b), name)
 
 
 def real_power(a: float, b: float) -> float:
@@ -81,22 +94,43 @@ def real_power(a: float, b: float) -> float:
 
 
 def smaller(a: float, b: float) -> float:
-    """Return the smaller; NaN counts as missing."""
+    """Return the smaller, of two zeros the negative one; NaN counts as missing."""
     if a != a or b != b:
         return b if a != a else a
-    return min(a, b)
+    return -larger(-a, -b) if a == b == 0 else min(a, b)
 
 
 def larger(a: float, b: float) -> float:
-    """Return the larger; NaN counts as missing."""
+    """Return the larger, of two zeros the positive one; NaN counts as missing."""
     if a != a or b != b:
         return b if a != a else a
-    return max(a, b)
+    return a + b if a == b == 0 else max(a, b)
 
 
 def nearest(value: float) -> int:
     """Return the nearest integer; a tie goes to the even one."""
-    return round(value) if value - value == 0 else cast(value, "int64")
+    inside = abs(value) < 1 << 63
+    return round(value) if inside else cast(float(value), "int64")
+
+
+def nearest_at(value: float, digits: int) -> float:
+    """Return a number rounded to decimal digits, as Numba's own code computes it.
+
+    That code goes through an integer of 64 bits, so what exceeds one is cut off.
+    """
+    value, down, large = float(value), 1.0, 1.0
+    if digits > 22:
+        large = 1e22
+    elif digits < 0:
+        down = real_power(10.0, -digits)
+    up = real_power(10.0, max(digits, 0) - (22 if digits > 22 else 0))
+    moved = value / down * up * large
+    if value - value != 0 or abs(moved) == INF:
+        return value
+    whole = float(nearest(moved))
+    if abs(moved - whole) == 0.5:
+        whole = 2.0 * nearest(moved / 2.0)
+    return whole / large / up * down
 
 
 def part(parts: tuple, index: int, name: str) -> object:
@@ -177,7 +211,7 @@ def without_errors(name: str, function: object) -> object:
 
 def whole_float(function: object) -> object:
     """Return floor, ceil or trunc as a GPU has them: floats stay floats."""
-    return lambda x: float(function(x)) if x - x == 0 else x
+    return lambda x: math.copysign(float(function(x)), x) if x - x == 0 else x
 
 
 def exp2(x: float) -> float:
@@ -211,6 +245,53 @@ def fmod(x: float, y: float) -> float:
         return NAN
 
 
+def remainder(x: float, y: float) -> float:
+    """Return x - n * y for the integer n that is nearest to x / y, an even one at a tie."""
+    x, y = float(x), float(y)
+    if x - x != 0 or y == 0 or y != y:
+        return NAN
+    size, width = abs(x), abs(y)
+    if width == INF:
+        return x
+    rest = math.fmod(size, width)
+    other = width - rest
+    if rest > other or (rest == other and math.fmod(size - rest, 2.0 * width)):
+        rest = -other
+    return rest * math.copysign(1.0, x)
+
+
+def frexp(x: float) -> tuple:
+    """Return m and e with x = m * 2 ** e; an infinity or a NaN has the exponent 0."""
+    return math.frexp(x) if x - x == 0 else (float(x), 0)
+
+
+def ldexp(x: float, exponent: int) -> float:
+    """Return x * 2 ** exponent; a GPU takes the exponent as an int32."""
+    try:
+        return math.ldexp(x, wrapped(exponent, "int32"))
+    except ERRORS:
+        return math.copysign(INF, x)
+
+
+def nextafter(x: float, y: float, name: str) -> float:
+    """Return the number of a type that follows x in the direction of y."""
+    x, y = rounded(float(x), name), rounded(float(y), name)
+    if x == y or x != x or y != y:
+        return y if x == y else NAN
+    digits, lowest, largest = FORMATS[name]
+    if abs(x) == INF:
+        return math.copysign(largest, x)
+    least = math.ldexp(1.0, lowest - digits)
+    if x == 0:
+        return math.copysign(least, y)
+    part, exponent = math.frexp(x)
+    inwards = (x > 0) == (y < x)
+    exponent -= abs(part) == 0.5 and inwards
+    step = max(math.ldexp(1.0, exponent - digits), least)
+    moved = x + step if y > x else x - step
+    return math.copysign(rounded(moved, name), x)
+
+
 OWN = {"exp2": exp2, "log1p": log1p}  # used where this Python's math lacks them
 
 
@@ -227,10 +308,55 @@ class Maths:
         for name in TESTS + ("atan2", "copysign"):
             setattr(self, name, getattr(math, name))
         self.hypot = getattr(math, "hypot", hypot)
-        self.pow, self.fmod = real_power, fmod
+        self.pow, self.fmod, self.remainder = real_power, fmod, remainder
+        self.modf, self.frexp, self.ldexp = math.modf, frexp, ldexp
+
+
+# ---- half precision
+
+
+def unequal(a: float, b: float) -> bool:
+    """Return whether two numbers differ; NaN is in no order, so it does not count."""
+    return a < b or a > b
+
+
+def rint(x: float) -> float:
+    """Return the nearest integer as a float; a tie goes to the even one."""
+    return math.copysign(float(round(x)), x) if x - x == 0 else x
+
+
+def of_halves(function: object) -> object:
+    """Return a function whose result is rounded to float16, once."""
+    return lambda *numbers: rounded(function(*numbers), "float16")
+
+
+class Halves:
+    """``cuda.fp16`` as a kernel sees it; the arguments are float16 already.
+
+    A float64 holds the sum, the product and the ``fma`` of float16 exactly enough that
+    rounding it is rounding the exact result.
+    """
+
+    def __init__(self, maths: Maths):
+        for name in HALF:
+            setattr(self, "h" + name, of_halves(getattr(maths, name)))
+        self.hadd = of_halves(lambda a, b: a + b)
+        self.hsub = of_halves(lambda a, b: a - b)
+        self.hmul = of_halves(lambda a, b: a * b)
+        self.hdiv, self.hfma = of_halves(divided), of_halves(fma)
+        self.hrcp = of_halves(lambda x: divided(1.0, x))
+        self.hrsqrt = of_halves(lambda x: divided(1.0, maths.sqrt(x)))
+        self.hexp10 = of_halves(lambda x: real_power(10.0, x))
+        self.hneg, self.habs, self.hrint = lambda x: -x, abs, rint
+        self.hmax, self.hmin, self.hne = larger, smaller, unequal
+        self.heq, self.hlt = lambda a, b: a == b, lambda a, b: a < b
+        self.hgt, self.hle = lambda a, b: a > b, lambda a, b: a <= b
+        self.hge = lambda a, b: a >= b
 
 
 def rounds_to(name: str) -> object:
+    if name == "float32" and c_float is not None:
+        return lambda value: c_float(value).value
     return lambda value: rounded(value, name)
 
 
@@ -252,20 +378,25 @@ def wrapped_mask(answer: tuple) -> tuple:
     return wrapped(answer[0], "int32"), answer[1]
 
 
+def casts_half_to(name: str) -> object:
+    return lambda value: cast_half(value, name)
+
+
 def casts_to(name: str) -> object:
     return lambda value, wide=False: cast(value, name, wide)
 
 
 OPERATIONS = (  # functions of this file
     "divided whole_quotient whole_rest whole_both whole_power shifted_left shifted_right"
-    " real_quotient real_rest real_power smaller larger nearest part popc ffs clz brev fma"
-    " cbrt selp"
+    " real_quotient real_rest real_both real_power nearest nearest_at nextafter smaller"
+    " larger part popc ffs clz brev fma cbrt selp"
 ).split()
 
 
 def device_names() -> dict:
     """Return the names that the generated code may use, besides ``__rt``."""
     names = {"__inf": INF, "__nan": NAN, "__math": Maths(), "__wrap_mask": wrapped_mask}
+    names["__half"] = Halves(names["__math"])
     for name in OPERATIONS:
         names["__" + name] = globals()[name]
     for name in ("range", "len", "min", "max", "abs", "int", "float", "bool"):
@@ -277,4 +408,5 @@ def device_names() -> dict:
         else:
             names["__wrap_" + name] = wraps_to(name)
             names["__cast_" + name] = casts_to(name)
+            names["__cast_half_" + name] = casts_half_to(name)
     return names

@@ -1,5 +1,6 @@
 """Type inference for calls: device functions, ``math``, ``cuda`` and builtins."""
 
+from .handed import constant_of, escaped, only_compiled, parts_known
 from .things import (
     ALIASES,
     ATOMICS,
@@ -8,19 +9,22 @@ from .things import (
     DIMS,
     FENCES,
     SHUFFLES,
+    SIGNS,
+    UNARY,
     VOTES,
     DType,
     Thing,
     Type,
     type_of_text,
 )
-from .tree import Node, clone
+from .tree import COMPARISONS, Node, clone
 from .types import (
     ANGLES,
     FLOATS,
+    HALVES,
     MEMORY_BITS,
+    ORDERED,
     SIZES,
-    SMALL,
     TWO,
     UNSIGNED,
     WHOLE_BITS,
@@ -29,10 +33,22 @@ from .types import (
     is_integer,
     is_number,
     is_tuple,
+    of_divmod,
     of_math,
+    single,
     unified,
 )
-from .values import Closure, Function, Refusal, Typed, Value, constant, joined, signed
+from .values import (
+    Closure,
+    Function,
+    Refusal,
+    Typed,
+    Value,
+    constant,
+    joined,
+    marked,
+    signed,
+)
 
 
 class Calls:
@@ -42,6 +58,13 @@ class Calls:
         for arg in node.args:
             if arg.kind == "Refused" and arg.what in TAKEN_BY_NONE:
                 self.value(arg)
+        self.spread_out(node)
+        counted = self.bit_count(node)
+        if counted is not None:
+            return counted
+        node.same = self.same_view(node)
+        if node.same is not None:
+            return self.value(node.same)
         called = self.usable(node, self.value(node.func)).const
         if isinstance(called, Function):
             return self.call_function(node, called)
@@ -62,6 +85,47 @@ class Calls:
                 node.line, f"{path} cannot be called", INSIDE.get(path, f"{path} alone")
             )
         return getattr(self, read)(node, name)
+
+    def bit_count(self, node: Node) -> Value | None:
+        """Return the result of ``n.bit_count()``; None if the call is another one."""
+        function = node.func
+        if function.kind != "Attribute" or function.attr != "bit_count" or node.args:
+            return None
+        kind = self.value(function.value).kind
+        if not is_integer(kind) or kind == "bool" or node.keywords:
+            return None
+        node.path, node.bound = "cuda.popc", [function.value]
+        return Value(kind)
+
+    def same_view(self, node: Node) -> Node | None:
+        """Return x of ``x.view(dtype)``, if x is an array of this type."""
+        function = node.func
+        if getattr(function, "attr", "") != "view" or len(node.args) != 1:
+            return None
+        kind, dtype = self.value(function.value).kind, self.value(node.args[0]).const
+        alike = is_array(kind) and getattr(dtype, "name", "") == kind[1]
+        return function.value if alike else None
+
+    def spread_out(self, node: Node) -> None:
+        """Replace a tuple with a star before it, ``f(*pair)``, by its elements."""
+        args = []
+        for arg in node.args:
+            spread = getattr(arg, "value", None) if arg.kind == "Refused" else None
+            args += [arg] if spread is None else self.elements(arg, spread)
+        node.args = node.args if node.keywords else args
+
+    def elements(self, arg: Node, spread: Node) -> list:
+        """Return the elements of a tuple with a star before it; refuse anything else."""
+        if spread.kind == "Tuple":
+            return spread.elts
+        value = self.value(spread)
+        if not is_tuple(value.kind) or spread.kind not in ("Name", "Attribute"):
+            return [arg]
+        numbers = [
+            Node("Constant", arg.line, value=number)
+            for number in range(len(value.kind) - 1)
+        ]
+        return [Node("Subscript", arg.line, value=spread, slice=one) for one in numbers]
 
     def not_called(self, node: Node) -> Refusal:
         """Return the refusal of a call of something that is no function."""
@@ -114,6 +178,8 @@ class Calls:
     def numbers(self, node: Node, *wanted: str) -> list:
         """Return the values of the arguments; all have to be numbers."""
         values = self.take(node, *wanted)
+        if node.path != "range" and not is_whole(node.path):
+            self.no_member(node, *values)
         for value in values:
             if value is not None:
                 self.number(node, value, f"{node.path} takes numbers")
@@ -137,22 +203,17 @@ class Calls:
                 "a function inside a kernel takes no names of parameters in its call",
                 "the values in order",
             )
-        node.args = self.arrange(node, function)
-        node.keywords = []
+        if not hasattr(node, "written"):
+            node.written = (node.args, node.keywords)
+        node.args, node.keywords = node.written
+        node.args, node.keywords = self.arrange(node, function), []
         values = [self.usable(node, self.value(arg)) for arg in node.args]
         if isinstance(function, Closure):
             typed = self.inline(node, function, values)
         else:
-            for value in values:
-                if value.kind in ("static", "text"):
-                    raise Refusal(
-                        node.line,
-                        f"{self.named(value)} cannot be handed to a function",
-                        "use it there by its name",
-                        declined="functions",
-                    )
-            kinds = tuple([value.kind for value in values])
-            typed = self.compiler.typed(function, kinds)
+            values = [self.escaping(node, value) for value in values]
+            typed = self.compiler.typed(function, values)
+            self.typed.literal = self.typed.literal or typed.literal
         if typed.result is None:
             raise Refusal(node.line, f"{function.name} calls itself", "use a loop")
         self.check_signature(node, function, typed)
@@ -161,7 +222,51 @@ class Calls:
             self.meet()
         self.typed.atomics = self.typed.atomics or typed.atomics
         self.typed.calls_waiting = self.typed.calls_waiting or typed.waits
-        return Value(typed.result.kind, bits=typed.result.bits)
+        return self.given_back(node, typed.result)
+
+    def given_back(self, node: Node, result: Value) -> Value:
+        """Return the value of a call; a function or a type remains a constant."""
+        value = marked(Value(result.kind, bits=result.bits), result)
+        parts = parts_known(result)
+        if parts is not None:
+            value.parts = [marked(Value(part.kind), part) for part in parts]
+        if only_compiled(result.kind):
+            value.const = result.const
+            if not result.known:
+                raise Refusal(
+                    node.line,
+                    "the function returns a tuple of functions and variables",
+                    "return its parts one by one",
+                    declined="functions",
+                )
+        return value
+
+    def escaping(self, node: Node, value: Value) -> Value:
+        """Return an argument that another function may use."""
+        if isinstance(value.const, Closure):
+            return Value("static", escaped(value.const))
+        parts = parts_known(value)
+        if parts is not None and only_compiled(value.kind):
+            whole = Value(value.kind)
+            whole.parts = [self.escaping(node, part) for part in parts]
+            return whole
+        if only_compiled(value.kind) and not value.known:
+            raise Refusal(
+                node.line,
+                "a text or function that differs by the way cannot be handed over",
+                "hand it over on each way",
+                declined="functions",
+            )
+        return value
+
+    def literal(self, value: Value) -> Value:
+        """Return a value with its constant, also where a caller handed over a literal."""
+        if hasattr(value, "hidden"):
+            return Value(value.kind)
+        if value.known or not hasattr(value, "handed"):
+            return value
+        self.typed.literal = True
+        return constant_of(value)
 
     def check_signature(self, node: Node, function: Function, typed: Typed) -> None:
         """Refuse a call whose types differ from those in the function's decorator."""
@@ -180,8 +285,11 @@ class Calls:
     def arrange(self, node: Node, function: Function) -> list:
         """Return the arguments of a call in the order of the parameters."""
         parameters = function.node.parameters
+        last = parameters[-1] if parameters else None
+        rest = last is not None and last.stars == "*" and last.name != ""
+        rest = rest and not isinstance(function, Closure)
         for parameter in parameters:
-            if parameter.stars:
+            if parameter.stars and not (rest and parameter is last):
                 raise Refusal(
                     parameter.line,
                     "a star before a parameter has no place in a kernel",
@@ -191,16 +299,24 @@ class Calls:
         for arg in node.args:
             if arg.kind == "Refused":
                 self.value(arg)
-        arguments = dict(zip([p.name for p in parameters], node.args))
+        given = node.args
+        if rest:
+            several = given[len(parameters) - 1 :]
+            given = given[: len(parameters) - 1]
+            if len(given) == len(parameters) - 1:
+                given = given + [Node("Tuple", node.line, elts=several)]
+        arguments = dict(zip([p.name for p in parameters], given))
         names = [parameter.name for parameter in parameters]
         for name, arg in node.keywords:
             if name not in names or name in arguments:
                 raise Refusal(node.line, f"{function.name} takes no {name} here")
             arguments[name] = arg
+        if rest and last.name not in arguments:
+            arguments[last.name] = Node("Tuple", node.line, elts=[])
         missing = [
             p for p in parameters if p.name not in arguments and p.default is None
         ]
-        if missing or len(node.args) > len(parameters):
+        if missing or len(given) > len(parameters):
             raise Refusal(
                 node.line,
                 f"{function.name} takes {', '.join(names)};"
@@ -292,6 +408,40 @@ class Calls:
             kind = "uint64"
         return Value(("range", kind), bits=max([v.bits for v in values[:2]]) + 1)
 
+    def iterator(self, node: Node, parts: list) -> Value:
+        """Return what goes through tuples of these values; only a for takes it."""
+        if not getattr(node, "looped", False):
+            raise Refusal(
+                node.line,
+                f"{node.path} has no place outside the head of a for",
+                f"for … in {node.path}(…)",
+                declined="loops",
+            )
+        item = Value(("tuple",) + tuple([part.kind for part in parts]))
+        item.parts = parts
+        value = Value(("iterator", item.kind))
+        value.item = item
+        return value
+
+    def call_enumerate(self, node: Node, name: str) -> Value:
+        if node.args:
+            node.args[0].looped = True
+        start = self.take(node, "iterable", "[start]")[1]
+        self.integer(node, start, "the start of enumerate")
+        bits = MEMORY_BITS
+        if start is not None:
+            if start.kind == "bool":
+                raise Refusal(
+                    node.line, "the start of enumerate is a number, not bool", "1, or 0"
+                )
+            bits = min(max(start.bits, bits) + 1, WHOLE_BITS["int64"])
+        return self.iterator(node, [Value("int64", bits=bits), self.item(node.args[0])])
+
+    def call_zip(self, node: Node, name: str) -> Value:
+        self.by_name(node, [])
+        node.bound = node.args
+        return self.iterator(node, [self.item(arg) for arg in node.args])
+
     def call_len(self, node: Node, name: str) -> Value:
         (value,) = self.take(node, "x")
         if is_tuple(value.kind) and hasattr(value, "argument"):
@@ -318,6 +468,7 @@ class Calls:
             self.number(node, self.value(arg), f"{name} takes numbers")
             for arg in node.args
         ]
+        self.no_member(node, *values)
         kind, fixed = values[0].kind, values[0].fixed
         for value in values[1:]:
             if "bool" in (kind, value.kind) and (kind != value.kind or len(values) > 2):
@@ -332,6 +483,23 @@ class Calls:
                 )
             kind = wide
         return Value(kind, bits=max([value.bits for value in values]), fixed=fixed)
+
+    def call_print(self, node: Node, name: str) -> Value:
+        """Return the result of print; what it prints are numbers and texts."""
+        if node.keywords or len(node.args) > MOST_PRINTED:
+            message = f"print takes {MOST_PRINTED} values at most, and no end or sep"
+            raise Refusal(node.line, message, "several prints", "output")
+        node.bound = node.args
+        for arg in node.args:
+            value = self.usable(arg, self.value(arg))
+            if not is_number(value.kind) and value.kind != "text":
+                raise Refusal(
+                    node.line,
+                    f"print takes numbers and texts, not {self.named(value)}",
+                    "its numbers, one by one",
+                    "output",
+                )
+        return Value("none")
 
     def call_abs(self, node: Node, name: str) -> Value:
         (value,) = self.numbers(node, "x")
@@ -351,6 +519,7 @@ class Calls:
         if value.kind == "text" and value.const.strip().lower() in SPELLED:
             return Value("float64", float(value.const))
         self.number(node, value, "float takes numbers")
+        self.no_member(node, value)
         if value.kind == "bool":
             raise Refusal(node.line, "float takes no bool", "float32(…)")
         kind = value.kind if value.kind in FLOATS else "float64"
@@ -372,9 +541,9 @@ class Calls:
         if digits is None:
             self.compiler.double(node.line, "round is computed in float64")
             return Value("int64")
-        raise Refusal(
-            node.line, "round to digits has no place in a kernel", declined="small"
-        )
+        self.integer(node, digits, "the number of digits")
+        self.compiler.double(node.line, "round is computed in float64")
+        return Value(single(value.kind))
 
     def call_pow(self, node: Node, name: str) -> Value:
         a, b = self.numbers(node, "x", "y")
@@ -382,13 +551,12 @@ class Calls:
 
     def call_divmod(self, node: Node, name: str) -> Value:
         a, b = self.numbers(node, "x", "y")
-        if "bool" in (a.kind, b.kind) or unified(a.kind, b.kind) in FLOATS:
-            raise Refusal(
-                node.line, "divmod takes whole numbers here", "x // y, x % y", "small"
-            )
-        quotient = self.operate(node, "//", a, b)
-        pair = Value(("tuple", quotient.kind, quotient.kind))
-        pair.parts = [quotient, self.operate(node, "%", a, b)]
+        kind = of_divmod(a.kind, b.kind)
+        pair = Value(("tuple", kind, kind))
+        if kind == "float64" and not (a.fixed and b.fixed):
+            self.compiler.double(node.line, "divmod is computed in float64")
+        if kind not in FLOATS:
+            pair.parts = [Value(kind, bits=max(v.bits, 1)) for v in (a, b)]
         return pair
 
     def call_math(self, node: Node, name: str) -> Value:
@@ -397,6 +565,8 @@ class Calls:
             self.number(node, self.value(arg), f"math.{name} takes numbers")
             for arg in node.args
         ]
+        if len(values) > 1:
+            self.no_member(node, *values)
         kind = of_math(name, [value.kind for value in values])
         if kind is None or node.keywords:
             wanted = 2 if name in ANGLES + TWO else 1
@@ -406,21 +576,56 @@ class Calls:
                     "no names of parameters" if node.keywords else "no such numbers"
                 )
             raise Refusal(node.line, f"math.{name} takes {message}")
+        if name == "ldexp":
+            self.integer(node, values[1], "an exponent")
         fixed = name in FOLDED and not [v for v in values if not v.fixed]
-        if kind == "float64" and not fixed:
+        if "float64" in (kind, kind[1]) and not fixed:
             self.compiler.double(
                 node.line, f"math.{name} of {values[0].kind} is computed in float64"
             )
         return Value(kind, fixed=fixed)
 
+    def call_half(self, node: Node, name: str) -> Value:
+        """Return the result of a function of ``cuda.fp16``; it takes any numbers."""
+        for value in self.numbers(node, *"abc"[: HALVES[name]]):
+            self.note_narrowing(node.line, value, "float16")
+        return Value("bool" if name in ORDERED else "float16")
+
+    def call_operator(self, node: Node, name: str) -> Value:
+        """Return the result of a function of ``operator``: that of its sign."""
+        sign, line = SIGNS[name], node.line
+        operands = self.take(node, *(["a"] if name in UNARY else ["a", "b"]))
+        if sign == "not":
+            self.number(node, operands[0], "operator.not_ takes a number")
+        if name == "itruediv" and not [v for v in operands if not is_integer(v.kind)]:
+            message = "operator.itruediv takes no two whole numbers"
+            raise Refusal(line, message, "operator.truediv")
+        left = node.bound[0]
+        if name in UNARY:
+            same = Node("UnaryOp", line, op=sign, operand=left)
+        elif sign in COMPARISONS:
+            same = Node(
+                "Compare", line, left=left, ops=[sign], comparators=node.bound[1:]
+            )
+        else:
+            same = Node("BinOp", line, left=left, op=sign, right=node.bound[1])
+        node.operation = same
+        if same.kind == "BinOp":  # Numba computes it on the device, even of literals
+            same.got = self.computed(same, *operands, False)
+        else:
+            self.value(same)
+        return Value(same.got.kind, bits=same.got.bits, fixed=same.got.fixed)
+
     def call_grid(self, node: Node, name: str) -> Value:
         (value,) = self.take(node, "ndim")
+        value = self.literal(value)
         if value.kind != "int64" or not value.known or value.const not in (1, 2, 3):
             raise Refusal(
                 node.line,
                 f"cuda.{name} takes the number of dimensions, 1, 2 or 3",
                 f"cuda.{name}(1)",
             )
+        node.ndim = value.const
         if value.const == 1:
             return Value("int64", bits=MEMORY_BITS)
         index = Value(("tuple",) + ("int64",) * value.const, bits=MEMORY_BITS)
@@ -434,6 +639,7 @@ class Calls:
         node.shape = self.extents(node, shape, space)
         node.dtype = self.dtype(node, dtype)
         aligned = alignment is not None and alignment.kind != "none"
+        alignment = self.literal(alignment) if aligned else None
         if aligned and not (
             alignment.known
             and alignment.kind == "int64"
@@ -450,6 +656,8 @@ class Calls:
         parts = [shape]
         if is_tuple(shape.kind):
             parts = [self.part(shape, i) for i in range(len(shape.kind) - 1)]
+        parts = [self.literal(part) for part in parts]
+        self.no_member(node, *parts)
         instead = (
             "compute it outside the kernel, or give the number a name there, and use"
             " the name alone"
@@ -589,6 +797,8 @@ class Calls:
         self.atomic_index(node, index, array.kind)
         for value in values:
             self.number(node, value, f"cuda.atomic.{name} takes numbers")
+            if dtype in FLOATS:
+                self.no_member(node, value)
             self.note_narrowing(node.line, value, dtype)
         node.element = dtype
         return Value(dtype)
@@ -646,17 +856,13 @@ class Calls:
             return Value(self.one_of(node, name, BITS[name], value.kind))
         if name == "cbrt":
             (value,) = self.numbers(node, "x")
-            kind = (
-                "float64"
-                if value.kind not in SMALL + ("float16", "float32")
-                else ("float32")
-            )
+            kind = single(value.kind)
             self.note_double(node, kind, name)
             return Value(kind)
         if name == "fma":
             values = self.numbers(node, "a", "b", "c")
-            wide = [v for v in values if v.kind not in SMALL + ("float16", "float32")]
-            kind = "float64" if wide else "float32"
+            kinds = [single(v.kind) for v in values]
+            kind = "float64" if "float64" in kinds else "float32"
             self.note_double(node, kind, name)
             return Value(kind)
         return self.call_selp(node)
@@ -689,13 +895,18 @@ class Calls:
                 node.line,
                 f"cuda.{name} takes {', '.join(sorted(kinds))}, not {kind}",
                 "int32(…)",
-                declined="small",
+                "floats" if kind in FLOATS and name != "ffs" else "",
             )
         return kinds[kind]
 
     def note_double(self, node: Node, kind: str, name: str) -> None:
         if kind == "float64":
             self.compiler.double(node.line, f"cuda.{name} is computed in float64")
+
+
+def is_whole(path: str) -> bool:
+    """Return whether a function is a type of whole numbers, bool aside."""
+    return is_integer(path) and path != "bool"
 
 
 def counted(number: int, what: str) -> str:
@@ -710,9 +921,11 @@ INSIDE = {  # modules, and a call that a reader may mean
     "cuda.shared": "cuda.shared.array(n, float32)",
     "cuda.local": "cuda.local.array(n, float32)",
     "cuda.const": "cuda.const.array_like(array)",
+    "cuda.fp16": "cuda.fp16.hadd(a, b)",
 }
 # expressions that no function takes as an argument
 TAKEN_BY_NONE = ("a generator", "a list comprehension", "an f-string")
+MOST_PRINTED = 32
 SPELLED = ("inf", "+inf", "-inf", "nan", "infinity", "-infinity")
 SHUFFLE_NAMES = {
     "shfl_sync": "src_lane",
@@ -723,6 +936,8 @@ SHUFFLE_NAMES = {
 CALLS = {
     name: "call_" + name for name in "range len abs int float bool round pow".split()
 }
+CALLS["print"] = "call_print"
+CALLS.update({"enumerate": "call_enumerate", "zip": "call_zip"})
 CALLS.update({"min": "call_extreme", "max": "call_extreme", "divmod": "call_divmod"})
 CALLS.update({"cuda.grid": "call_grid", "cuda.gridsize": "call_grid"})
 CALLS.update({f"cuda.{space}.array": "call_array" for space in ("shared", "local")})
@@ -732,3 +947,5 @@ CALLS.update({"cuda." + name: "call_meeting" for name in SHUFFLES + COUNTS})
 CALLS.update({"cuda." + name: "call_meeting" for name in VOTES})
 CALLS.update({"cuda.syncthreads": "call_meeting", "cuda.syncwarp": "call_meeting"})
 GROUPS = {"math": "call_math", "cuda.atomic": "call_atomic", "cuda": "call_cuda"}
+GROUPS["cuda.fp16"] = "call_half"
+GROUPS["operator"] = "call_operator"

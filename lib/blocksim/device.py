@@ -298,6 +298,15 @@ class Cuda:
         """Return the value of a name; report a name without a value."""
         return self._launch.report_no_value(name) if value is None else value
 
+    def _print(self, *values: object) -> None:
+        """Add a line to what the launch prints; a GPU writes floats by %f."""
+        words = ["%f" % v if isinstance(v, float) else str(v) for v in values]
+        self._launch.report.printed.append(" ".join(words))
+
+    def _raise(self, name: str, said: str) -> None:
+        """End the running thread, which has raised an exception."""
+        self._launch.end_by(name, said)
+
     def _leave(self) -> None:
         """Note that the thread leaves the kernel before the last meeting."""
         self._launch.running.returned_early = True
@@ -319,6 +328,8 @@ class Cuda:
             self._turns_left -= 1
             if self._turns_left < 0:
                 self._launch.report_endless(line)
+            if not self._turns_left % LOOK:
+                self._launch.beat()
             yield item
 
     def _begin(self) -> None:

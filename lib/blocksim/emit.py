@@ -8,14 +8,14 @@ that identifies the arrival: the call in the text, the iterations of the loops a
 and the key of the call of its function. Two threads meet only if their keys are equal.
 
 The code also sets the current line, wraps integers that can overflow their type, calls
-``arithmetic`` for a GPU's results, and in full mode rounds every float.
+``arithmetic`` for a GPU's results, and in some modes rounds every float.
 """
 
 from .expressions import chained
 from .infer import assigned
 from .things import BITS, MEETINGS, Thing
 from .tree import parts_of
-from .types import FLOATS, SIZES, is_array, is_integer, is_tuple
+from .types import FLOATS, SIZES, as_doubles, is_array, is_integer, is_tuple
 from .values import Closure
 
 STEP = "    "
@@ -27,7 +27,6 @@ WRAPPED = {  # Numba's masks are signed numbers
 }
 
 PLAIN_CALLS = {name: "__" + name for name in ("range", "len", "int", "float", "bool")}
-PLAIN_CALLS.update({"round": "__nearest", "divmod": "__whole_both"})
 
 
 class Text:
@@ -45,8 +44,8 @@ class Text:
         Arrays around the kernel, which have no literals.
     """
 
-    def __init__(self, full: bool):
-        self.full = full
+    def __init__(self, full: bool, rounds: bool):
+        self.full, self.rounds = full, rounds
         self.lines = []
         self.sites = []
         self.shared = []
@@ -60,16 +59,18 @@ class Text:
         return f"__{typed.node.name}_{self.named.index(typed)}"
 
 
-def emit(typed: object, full: bool) -> Text:
+def emit(typed: object, full: bool, rounds: bool) -> Text:
     """Return the code of a kernel and of the device functions that it calls.
 
     Parameters
     ----------
     typed : Typed
     full : bool
+        Name the iterations of the loops for the traffic?
+    rounds : bool
         Round every number to its type?
     """
-    text = Text(full)
+    text = Text(full, rounds)
     Emitter(text, typed, "__kernel", 0).function()
     done = 0
     while done < len(text.named):  # each may add others, which it calls
@@ -175,7 +176,7 @@ class Emitter:
         self.at(node.line)
         value = self.expression(node.value)
         if node.value.got.kind == "static":  # the name exists at compile time only
-            return
+            return self.write(value) if node.value.kind == "Call" else None
         self.assign(node.targets, node.value, value)
 
     def write_AnnAssign(self, node) -> None:
@@ -222,10 +223,16 @@ class Emitter:
 
     def stored(self, written: str, got: object, target) -> str:
         """Return a value converted to the type of the element that it is stored in."""
-        return self.cast(written, got.kind, target.value.got.kind[1])
+        wanted = target.value.got.kind[1]
+        if not is_tuple(got.kind):
+            return self.cast(written, got.kind, wanted)
+        each = self.cast("__e", got.kind[1], wanted)  # the numbers of a slice
+        return written if each == "__e" else f"(*[{each} for __e in {written}],)"
 
     def cast(self, written: str, kind: str, wanted: str) -> str:
         """Return a number converted from one type to another."""
+        if kind == "float16" and wanted not in FLOATS:
+            return f"__cast_half_{wanted}({written})"
         if kind in FLOATS and wanted not in FLOATS:
             wide = ", True" if kind == "float64" else ""
             return f"__cast_{wanted}({written}{wide})"
@@ -238,6 +245,7 @@ class Emitter:
         target = node.target
         if target.kind == "Name":
             old, changed = self.named(target), safe_name(target.id)
+            old = f"__float({old})" if hasattr(node.old, "mixed") else old
         else:
             changed, old = self.element_to_change(target)
         value = self.expression(node.value)
@@ -277,6 +285,10 @@ class Emitter:
                 line = self.text.lines[number]
                 self.text.lines[number] = line.replace("__rt._leave()", "pass")
 
+    def write_Raise(self, node) -> None:
+        self.at(node.line)
+        self.write(f"__rt._raise({node.named!r}, {node.message!r})")
+
     def write_If(self, node) -> None:
         if node.taken is not None:
             return self.block(node.body if node.taken else node.orelse)
@@ -311,22 +323,47 @@ class Emitter:
     def write_For(self, node) -> None:
         items = node.iter
         self.at(node.line)
-        written = self.expression(items)
-        turn = self.begin_loop(node)
-        if is_array(items.got.kind):  # each iteration reads its element when it begins
-            self.write(f"__a{turn} = {written}")
-            items = f"__rt._turns({node.line}, __range(__len(__a{turn})))"
-            self.write(f"for __i{turn} in {items}:")
+        if is_array(items.got.kind) or items.got.kind[0] == "iterator":
+            index, names = f"__i{len(self.loops)}_{node.line}", []
+            item = self.item(items, names, index)
+            turn = self.begin_loop(node)
+            count = ", ".join([f"__len({name})" for name in names])
+            count = f"__min({count})" if names[1:] else count or "0"
+            items = f"__rt._turns({node.line}, __range({count}))"
+            self.write(f"for {index} in {items}:")
             self.depth += 1
-            self.count_turn(node, turn)
-            written = f"__a{turn}[__i{turn}]"
-            self.write(f"{self.target(node.target)} = {written}")
+            self.count_turn(node, turn)  # before the iteration reads its elements
+            self.write(f"{self.target(node.target)} = {item}")
         else:
+            written = self.expression(items)
+            turn = self.begin_loop(node)
             items = f"__rt._turns({node.line}, {written})"
             self.write(f"for {self.target(node.target)} in {items}:")
             self.depth += 1
             self.count_turn(node, turn)
         self.end_loop(node)
+
+    def item(self, node, names: list, index: str) -> str:
+        """Write what a for goes through by an index; return what an iteration gets.
+
+        The names of the sequences are added to ``names``: the shortest ends the loop.
+        """
+        path = getattr(node, "path", "")
+        if path == "zip":
+            parts = [self.item(part, names, index) for part in node.bound]
+            return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
+        if path == "enumerate":
+            items, start = node.bound
+            item = self.item(items, names, index)
+            if start is None:
+                return f"({index}, {item})"
+            name = f"__s{len(self.text.lines)}"
+            self.write(f"{name} = {self.expression(start)}")
+            return f"(__wrap_int64({name} + {index}), {item})"
+        name = f"__a{index[3:]}_{len(names)}"
+        self.write(f"{name} = {self.expression(node)}")
+        names.append(name)
+        return f"{name}[{index}]"
 
     def begin_loop(self, node) -> str:
         """Write the counter of a loop's iterations; return its name."""
@@ -382,7 +419,8 @@ class Emitter:
             written = self.constant(got)
             if written is not None:
                 return written
-        return getattr(self, "text_" + node.kind)(node)
+        written = getattr(self, "text_" + node.kind)(node)
+        return f"__float({written})" if hasattr(got, "mixed") else written
 
     def constant(self, got: object) -> str | None:
         """Return a constant as code, or None if it has no literal."""
@@ -481,8 +519,10 @@ class Emitter:
         if is_integer(kind):
             if sign in ("//", "%") and kind == "int64":
                 left, right = self.as_int64(left, a), self.as_int64(right, b)
-            if sign in ("//", "%", "**") and not (b.known and b.const > 0):
-                name = {"//": "quotient", "%": "rest", "**": "power"}[sign]
+            if sign == "**":
+                return f"__whole_power({left}, {right}, '{kind}')"
+            if sign in ("//", "%") and not (b.known and b.const > 0):
+                name = {"//": "quotient", "%": "rest"}[sign]
                 written = f"__whole_{name}({left}, {right})"
             elif sign in ("<<", ">>"):
                 written = f"({left} {sign} {right})"
@@ -516,15 +556,20 @@ class Emitter:
         return f"__wrap_{got.kind}({written})" if node.wraps else written
 
     def rounded(self, written: str, kind: str) -> str:
-        """Return a float, rounded to its type in full mode."""
-        if not self.text.full or kind not in ("float16", "float32"):
-            return written
-        return f"__round_{kind}({written})"
+        """Return a float, rounded to its type: to float32 in some modes only."""
+        if kind == "float16" or (self.text.rounds and kind == "float32"):
+            return f"__round_{kind}({written})"
+        return written
 
     def text_Compare(self, node) -> str:
-        text = self.expression(node.left)
-        for op, other in zip(node.ops, node.comparators):
-            text += f" {op} {self.expression(other)}"
+        parts = [node.left] + node.comparators
+        kinds = [part.got.kind for part in parts]
+        texts = [self.expression(part) for part in parts]
+        if len(kinds) == 2 and as_doubles(*kinds):
+            texts = [f"__float({text})" for text in texts]
+        text = texts[0]
+        for op, other in zip(node.ops, texts[1:]):
+            text += f" {op} {other}"
         return f"({text})"
 
     def text_Attribute(self, node) -> str:
@@ -537,22 +582,31 @@ class Emitter:
                 path = node.got.const.path.split(".")[1:]
                 parts = path + parts
             return "__rt." + ".".join(parts[-2:] if parts[-1] in "xyz" else parts[-1:])
+        if is_tuple(node.value.got.kind):
+            return f"{self.expression(node.value)}[{node.number}]"
         return f"{self.expression(node.value)}.{node.attr}"
 
     def text_Subscript(self, node) -> str:
         base = node.value.got
         if is_tuple(base.kind):
             parts, index = self.expression(node.value), self.expression(node.slice)
-            if node.slice.got.known:
+            if node.slice.got.known or node.slice.kind == "Slice":
                 return f"{parts}[{index}]"
             name = getattr(node.value, "id", "(…)")
             return f"__part({parts}, {index}, '{name}')"
         return f"{self.expression(node.value)}[{self.index(node)}]"
 
+    def text_Slice(self, node) -> str:
+        parts = [part and self.as_int64(self.expression(part), part.got)
+                 for part in node.parts]  # fmt: skip
+        return ":".join([part or "" for part in parts])
+
     def index(self, node) -> str:
-        """Return the index of an element: a number, or a tuple of several."""
+        """Return the index of an element or a view: a number, a slice, or several."""
         if node.slice.kind == "Tuple":
             parts = [self.expression(part) for part in node.slice.elts]
+            if "Slice" in [part.kind for part in node.slice.elts]:
+                return ", ".join(parts)
             return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
         written = self.expression(node.slice)
         if node.spread and len(node.slice.got.kind) == 2:
@@ -562,6 +616,14 @@ class Emitter:
     # ---- calls
 
     def text_Call(self, node) -> str:
+        if getattr(node, "same", None) is not None:  # a view that changes nothing
+            return self.expression(node.same)
+        if node.func.kind == "Call":  # the function is what another call returns
+            return f"({self.expression(node.func)}, {self.called_by(node)})[1]"
+        return self.called_by(node)
+
+    def called_by(self, node) -> str:
+        """Return the code of a call of a known function."""
         if hasattr(node, "typed"):
             return self.call(node)
         path = node.path
@@ -573,18 +635,30 @@ class Emitter:
         write = getattr(self, "call_" + path.replace(".", "_"), None)
         if write:
             return write(node)
+        if head == "operator":
+            return self.expression(node.operation)
         if head == "math":
             return self.rounded(f"__math.{name}({self.arguments(node)})", node.got.kind)
         if head == "cuda.atomic":
             return self.atomic(node, name)
+        if head == "cuda.fp16":
+            return f"__half.{name}({', '.join([self.half(arg) for arg in node.bound])})"
         if name in BITS and head == "cuda":
-            bits = 8 * SIZES[node.bound[0].got.kind]
+            of = node.bound[0].got if name == "ffs" else node.got
+            bits = 8 * SIZES[of.kind]
             return f"__{name}({self.arguments(node)}, {bits})"
         if head == "cuda":
             where = "__" if name in ("fma", "cbrt", "selp") else "__rt."
             written = f"{where}{name}({self.arguments(node)})"
             return self.rounded(written, node.got.kind)
         return self.conversion(node)
+
+    def half(self, node) -> str:
+        """Return a number converted to float16."""
+        written, kind = self.expression(node), node.got.kind
+        if kind == "float16":
+            return written
+        return self.rounded(self.cast(written, kind, "float16"), "float16")
 
     def arguments(self, node) -> str:
         return ", ".join(
@@ -658,15 +732,26 @@ class Emitter:
         """Return the code of min or max.
 
         A GPU has one instruction for two floats, which treats NaN as missing. All other
-        numbers are compared as in Python: of equal ones the first is the result.
+        numbers, and float16, are compared as in Python: of equal ones the first is the
+        result.
         """
         args = [self.expression(arg) for arg in node.bound]
         kinds = [arg.got.kind for arg in node.bound]
-        if len(kinds) == 2 and kinds[0] in FLOATS and kinds[1] in FLOATS:
+        wide = [kind for kind in kinds if kind in ("float32", "float64")]
+        if len(kinds) == len(wide) == 2:
             return f"__{chosen}({', '.join(args)})"
         wanted = node.got.kind
         args = [self.cast(arg, kind, wanted) for arg, kind in zip(args, kinds)]
         return f"__{name}({', '.join(args)})"
+
+    def call_print(self, node) -> str:
+        """Return the code of a print; its values have Python's types of their kind."""
+        args = []
+        for arg in node.bound:
+            kind = "float" if arg.got.kind in FLOATS else arg.got.kind
+            wrap = f"__{kind}" if kind in ("float", "bool") else ""
+            args.append(f"{wrap}({self.expression(arg)})")
+        return f"__rt._print({', '.join(args)})"
 
     def call_abs(self, node) -> str:
         written, kind = f"__abs({self.arguments(node)})", node.got.kind
@@ -678,8 +763,22 @@ class Emitter:
             node, "**", self.expression(a), self.expression(b), a.got, b.got, node.got
         )
 
+    def call_round(self, node) -> str:
+        at = "_at" if len(node.args) == 2 else ""
+        return self.rounded(f"__nearest{at}({self.arguments(node)})", node.got.kind)
+
+    def call_divmod(self, node) -> str:
+        kind = node.got.kind[1]
+        if kind not in FLOATS:
+            return f"__whole_both({self.arguments(node)})"
+        wanted = kind if self.text.rounds else "float64"
+        return f"__real_both({self.arguments(node)}, '{wanted}')"
+
+    def call_math_nextafter(self, node) -> str:
+        return f"__nextafter({self.arguments(node)}, '{node.got.kind}')"
+
     def call_cuda_grid(self, node) -> str:
-        return f"__rt.{node.path[5:]}({node.bound[0].got.const})"
+        return f"__rt.{node.path[5:]}({node.ndim})"
 
     call_cuda_gridsize = call_cuda_grid
 

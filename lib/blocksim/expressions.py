@@ -1,12 +1,14 @@
 """Type inference for expressions: names, operations, elements of arrays."""
 
 from .calls import Calls
-from .things import BUILTINS, DIMS, KNOWN, DType, Thing, Type
-from .tree import Node
+from .handed import escaped, only_compiled, parts_known
+from .things import BUILTINS, DIMS, KNOWN, DType, Family, Member, Thing, Type
+from .tree import Node, literal
 from .types import (
     FLOATS,
     MEMORY_BITS,
     RANGE_BITS,
+    SIZES,
     UNSIGNED,
     WHOLE_BITS,
     compared,
@@ -20,13 +22,16 @@ from .types import (
 )
 from .values import (
     UNKNOWN,
+    Closure,
     Function,
     Refusal,
     Unusable,
     Value,
     computed,
     constant,
+    element_of,
     joined,
+    marked,
     possible,
     seen,
     unsure,
@@ -58,6 +63,7 @@ class Expressions(Calls):
                 node.line,
                 f"two ways lead here, with {which} under one name",
                 "give it one type on all ways",
+                "enums" if getattr(value, "members", False) else "",
             )
         if value.kind == "maybe":
             raise Refusal(
@@ -80,8 +86,21 @@ class Expressions(Calls):
             )
         return value
 
+    def no_member(self, node: Node, *values: Value) -> None:
+        """Refuse members of an IntEnum, where Numba takes no whole numbers but its own."""
+        for value in values:
+            if hasattr(value, "member"):
+                raise Refusal(
+                    node.line,
+                    f"{value.member} is no number here",
+                    f"{value.member}.value",
+                    "enums",
+                )
+
     def choice(self, value: Value) -> str:
         """Return the key in ``declined`` for such a value, or ""."""
+        if isinstance(value.const, (Member, Family)):
+            return "enums"
         if value.kind in ("text", "unicode_type"):
             return "texts"
         if str(value.kind)[:7] == "complex":
@@ -104,6 +123,7 @@ class Expressions(Calls):
     def test(self, node: Node, value: Value) -> Value:
         """Return the value; refuse one that is neither true nor false."""
         self.usable(node, value)
+        self.no_member(node, value)
         if value.kind == "none":
             return value
         if is_array(value.kind):
@@ -148,7 +168,10 @@ class Expressions(Calls):
             node.unsure = value.unsure
             if value.unsure:
                 self.typed.unset.add(name)
-                value = Value(value.kind, bits=value.bits, fixed=value.fixed)
+                known = value
+                value = marked(
+                    Value(value.kind, bits=value.bits, fixed=value.fixed), known
+                )
                 value.halfway = True
             return value
         if self.outer is not None:
@@ -191,7 +214,12 @@ class Expressions(Calls):
                 value.instead,
                 value.declined,
             )
-        return constant(value, node.line) if not isinstance(value, Value) else value
+        if isinstance(value, Value):
+            return value
+        value = constant(value, node.line)
+        if hasattr(value, "member"):  # Numba sees it, unlike an attribute of an enum
+            value.computed = False
+        return value
 
     def meant(self, name: str) -> str:
         """Return a known name that is close to an undefined one, or ""."""
@@ -205,6 +233,8 @@ class Expressions(Calls):
 
     def value_Tuple(self, node: Node) -> Value:
         parts = [self.usable(part, self.value(part)) for part in node.elts]
+        if not getattr(node, "direct", False):
+            parts = [standing_alone(part) for part in parts]
         kind = ("tuple",) + tuple([part.kind for part in parts])
         if all([part.known for part in parts]):
             return Value(kind, tuple(parts))
@@ -224,17 +254,30 @@ class Expressions(Calls):
         )
 
     def value_Lambda(self, node: Node) -> Value:
-        raise Refusal(
-            node.line, "a lambda needs a name", "f = lambda x: …", declined="functions"
-        )
+        if not hasattr(node, "function"):
+            node.function = function_of(node, "lambda")
+            node.function.anonymous = True
+        self.defaults(node.function)
+        closure = Closure("the lambda", node.function, self)
+        return standing_alone(Value("static", closure))
 
     def value_Slice(self, node: Node) -> Value:
-        raise Refusal(
-            node.line,
-            "a slice has no place in a kernel",
-            "go through the elements in a loop",
-            declined="slices",
-        )
+        """Return the value of a slice, which only an index has."""
+        for part in node.parts:
+            if part is None:
+                continue
+            value = self.usable(part, self.value(part))
+            if value.kind != "none":
+                self.integer(node, value, "a bound of a slice")
+        step = node.parts[2]
+        if step is not None and step.got.known and step.got.const == 0:
+            raise Refusal(
+                node.line,
+                "a step of 0 is an error, which a GPU keeps to itself",
+                "a step from 1 on, or a negative one",
+                declined="output",
+            )
+        return Value("slice")
 
     def value_IfExp(self, node: Node) -> Value:
         self.truth(node.test)
@@ -257,7 +300,7 @@ class Expressions(Calls):
                 value = self.truth(part)
                 continue
             value = self.usable(node, joined(value, self.truth(part)))
-            value = Value(value.kind, bits=value.bits)
+            value = marked(Value(value.kind, bits=value.bits), value)
         return value
 
     def value_UnaryOp(self, node: Node) -> Value:
@@ -309,9 +352,13 @@ class Expressions(Calls):
         """Return the value of an operation between two numbers."""
         self.usable(node, a)
         self.usable(node, b)
-        if is_tuple(a.kind) and is_tuple(b.kind) and sign == "+":
+        if (
+            sign == "+" and a.kind[0] == b.kind[0] == "tuple"
+        ):  # neither is a named tuple
             return Value(a.kind + b.kind[1:])
         self.two_numbers(node, sign, a, b)
+        if a.kind in FLOATS or b.kind in FLOATS:
+            self.no_member(node, a, b)
         kind = operation(sign, a.kind, b.kind)
         if kind is None:
             raise Refusal(
@@ -337,11 +384,13 @@ class Expressions(Calls):
         for value in (a, b):
             if is_number(value.kind):
                 continue
+            repeated = sign == "*" and (is_integer(a.kind) or is_integer(b.kind))
+            declined = repeated or not is_tuple(value.kind)
             raise Refusal(
                 node.line,
                 f"{sign} needs two numbers, not {self.named(value)}",
                 number_of(value),
-                "" if is_tuple(value.kind) else self.choice(value),
+                self.choice(value) if declined else "",
             )
 
     def limit(self, node: Node, value: Value) -> Value:
@@ -365,6 +414,9 @@ class Expressions(Calls):
                 )
             right = self.value(other)
             values.append(right)
+            members = [member_of(left), member_of(right)]
+            if None not in members and (op[:2] == "is" or left.kind == "static"):
+                return self.same_member(node, op, *members)
             nothing = op in ("==", "!=") and "none" in (left.kind, right.kind)
             if op in ("is", "is not") or nothing:
                 return self.identity(node, op, left, right)
@@ -378,6 +430,20 @@ class Expressions(Calls):
             result = Value("bool", known, 1)
         result.computed, result.branch = True, node.links[0]
         return result
+
+    def same_member(self, node: Node, op: str, a: Member, b: Member) -> Value:
+        """Return the value of a comparison of two members of an enum."""
+        alike = op in ("==", "!=", "is", "is not")
+        if len(node.ops) > 1 or a.family is not b.family or not alike:
+            raise Refusal(
+                node.line,
+                f"{op} compares members of one enum, not {a} and {b}",
+                "a == b",
+                "enums" if alike else "",
+            )
+        sign = {"is": "==", "is not": "!="}.get(op, op)
+        node.links = [None]
+        return computed(Value("bool", COMPARED[sign](a.path, b.path), 1))
 
     def link(self, op: str, a: object, b: object) -> bool | None:
         """Return the result of a comparison if Numba sees both sides, else None."""
@@ -409,9 +475,13 @@ class Expressions(Calls):
         """Refuse a comparison of anything but numbers; note one in float64."""
         self.usable(node, a)
         self.usable(node, b)
+        if a.kind == b.kind == "text" and a.known and b.known:
+            return
         for value, other in ((a, b), (b, a)):
             if not is_number(value.kind):
                 none = "none" if "none" in (a.kind, b.kind) else ""
+                dtypes = isinstance(a.const, DType) and isinstance(b.const, DType)
+                none = "asking" if dtypes else none
                 alone = is_tuple(value.kind) and is_number(other.kind)
                 raise Refusal(
                     node.line,
@@ -419,6 +489,8 @@ class Expressions(Calls):
                     number_of(value),
                     "" if alone else none or self.choice(value),
                 )
+        if a.kind in FLOATS or b.kind in FLOATS:
+            self.no_member(node, a, b)
         if compared(a.kind, b.kind) != "float64" or (a.fixed and b.fixed):
             return
         if a.kind in FLOATS or b.kind in FLOATS:
@@ -445,10 +517,17 @@ class Expressions(Calls):
 
     def value_Attribute(self, node: Node) -> Value:
         base = self.usable(node, self.value(node.value))
+        if node.attr == "value" and member_of(base) is not None:
+            return computed(constant(member_of(base).value, node.line))
         if base.kind == "static":
             return self.static_attribute(node, base.const)
         if is_array(base.kind):
             return self.array_attribute(node, base)
+        fields = base.kind[0].split(" ")[1:] if is_tuple(base.kind) else []
+        if node.attr in fields:
+            node.number = fields.index(node.attr)
+            part = self.part(base, node.number)
+            return Value(part.kind, bits=part.bits, fixed=part.fixed)
         raise Refusal(
             node.line,
             f"{self.named(base)} has no {node.attr}",
@@ -488,6 +567,8 @@ class Expressions(Calls):
             if child is None:
                 raise self.unknown(node, const.path)
             return self.thing(child)
+        if isinstance(const, Family) and const.member(node.attr):
+            return constant(const.member(node.attr), node.line)
         if isinstance(const, DType) and node.attr == "type":
             return Value("static", Type(const.name))
         value = getattr(const, node.attr, None) if is_module(const) else None
@@ -513,7 +594,10 @@ class Expressions(Calls):
         else:
             instead = near(path, name) or near("math", name)
             instead = instead or (name if name in BUILTINS else "")
-        declined = "library" if name in library else ""
+        bound = path == "cuda.fp16" and name[:3] == "__h"  # the names of CUDA's header
+        vector = path == "cuda" and name[-1:] in "1234" and name[:-1] in VECTORS
+        known = name in library or bound or vector or path == "operator"
+        declined = "library" if known else ""
         return Refusal(node.line, f"a kernel knows no {path}.{name}", instead, declined)
 
     def around_value(self, node: Node, value: object) -> Value:
@@ -541,9 +625,17 @@ class Expressions(Calls):
     def value_Subscript(self, node: Node) -> Value:
         base = self.usable(node, self.value(node.value))
         if is_array(base.kind):
+            if is_ellipsis(node.slice):
+                raise Refusal(node.line, "an ellipsis alone is no view", "x[:]")
             return self.index(node, base.kind)
         if is_tuple(base.kind):
-            return self.tuple_part(node, base)
+            slices = node.slice.kind == "Slice"
+            return (self.tuple_slice if slices else self.tuple_part)(node, base)
+        if isinstance(base.const, Family):
+            name = self.value(node.slice).const
+            member = base.const.member(name) if isinstance(name, str) else None
+            if member is not None:
+                return constant(member, node.line)
         raise Refusal(
             node.line,
             f"{self.named(base)} has no elements",
@@ -554,53 +646,127 @@ class Expressions(Calls):
     def tuple_part(self, node: Node, base: Value) -> Value:
         """Return an element of a tuple; a variable index needs elements of one type."""
         index = self.number(node, self.value(node.slice), "an index is a whole number")
+        self.no_member(node, index)
         if not is_integer(index.kind) or index.kind == "bool":
             raise Refusal(
                 node.line, f"an index is a whole number, not {index.kind}", "int32(…)"
             )
         parts = base.kind[1:]
+        index = self.literal(index) if kinds_differ(base.kind) else index
         if index.known:
             if not -len(parts) <= index.const < len(parts):
                 raise Refusal(
                     node.line, f"a tuple of {len(parts)} has no part {index.const}"
                 )
             element = self.part(base, index.const % len(parts))
-            if element.known:
-                element = computed(element)
+            if element.known and not element.computed:
+                element = element_of(element)
             most = base.bits if base.bits and is_integer(element.kind) else element.bits
-            return element if element.known else Value(element.kind, bits=most)
-        if not parts or [part for part in parts if part != parts[0]]:
+            if element.known or hasattr(element, "handed") or hasattr(element, "parts"):
+                return element
+            return marked(Value(element.kind, bits=most), element)
+        if not parts or kinds_differ(base.kind):
             raise Refusal(
                 node.line,
                 "the parts of this tuple have several types",
                 "use a constant index",
+                "tuples" if parts and len(set(parts)) == 1 else "",
             )
-        return Value(parts[0])
+        return self.some_part(node, base)
+
+    def some_part(self, node: Node, base: Value) -> Value:
+        """Return one or another element of a tuple whose elements have one type."""
+        value = Value(base.kind[1])
+        members = [hasattr(part, "member") for part in parts_known(base) or ()]
+        if True not in members and not only_compiled(value.kind):
+            return value
+        if False in members or not members or only_compiled(value.kind):
+            raise Refusal(
+                node.line,
+                "the parts of this tuple are not all numbers",
+                "use them one by one",
+                "tuples",
+            )
+        return marked(value, parts_known(base)[0])
+
+    def tuple_slice(self, node: Node, base: Value) -> Value:
+        """Return a part of a tuple, which needs constant bounds."""
+        self.value(node.slice)
+        bounds = [None if part is None else part.got for part in node.slice.parts]
+        known = [b is None or b.known and not b.computed for b in bounds]
+        if not all(known):
+            raise Refusal(
+                node.line,
+                "the bounds of a tuple's slice have to be constants",
+                "t[1:3]",
+            )
+        start, stop, step = [None if bound is None else bound.const for bound in bounds]
+        numbers = range(len(base.kind) - 1)[start:stop:step]
+        parts = [self.part(base, number) for number in numbers]
+        value = Value(("tuple",) + tuple([part.kind for part in parts]), bits=base.bits)
+        if base.known or hasattr(base, "parts"):
+            fresh = lambda part: part.known and not part.computed
+            value.parts = [element_of(part) if fresh(part) else part for part in parts]
+        return value
+
+    def spell_out(self, node: Node, dimensions: int) -> None:
+        """Replace an ellipsis among indices by the slices that it stands for."""
+        parts = node.slice.elts if node.slice.kind == "Tuple" else [node.slice]
+        parts = [self.spelled(part) for part in parts]
+        if node.slice.kind == "Tuple":
+            node.slice.elts = parts
+        else:
+            node.slice = parts[0]
+        dots = [k for k, part in enumerate(parts) if is_ellipsis(part)]
+        if len(dots) > 1:
+            raise Refusal(node.line, "two ellipses in one index", "one, or x[:, :, i]")
+        for at in dots:
+            slices = [
+                Node("Slice", node.line, parts=[None, None, None])
+                for _ in range(dimensions - len(parts) + 1)
+            ]
+            elts = parts[:at] + slices + parts[at + 1 :]
+            node.slice = Node("Tuple", node.slice.line, elts=elts)
+
+    def spelled(self, part: Node) -> Node:
+        """Return an index; for the name of a slice around the function, that slice."""
+        if part.kind != "Name" or part.id in self.local:
+            return part
+        if self.outer is not None:
+            return self.outer.spelled(part)
+        try:
+            bounds = getattr(self.find(part.id), "bounds", None)
+        except KeyError:
+            return part
+        if bounds is None:
+            return part
+        parts = [Node("Constant", part.line, value=bound) for bound in bounds]
+        return Node("Slice", part.line, parts=parts)
 
     def index(self, node: Node, kind: tuple) -> Value:
-        """Return an element of an array, or a part of it with fewer dimensions."""
+        """Return an element of an array, or a view of fewer elements."""
+        self.spell_out(node, kind[2])
         several = node.slice.kind == "Tuple"
-        indices = node.slice.elts if several else [node.slice]
         value = self.value(node.slice)
         if is_tuple(value.kind) and not several:  # a name that stands for a tuple
             kinds = list(value.kind[1:])
         else:
             kinds = list(value.kind[1:]) if several else [value.kind]
         for part in kinds:
-            if not is_integer(part) or part == "bool":
+            if part != "slice" and (not is_integer(part) or part == "bool"):
                 self.usable(node, value)
                 what = self.named(value) if part == "static" else in_words(part)
                 raise Refusal(
                     node.line,
                     f"an index is a whole number, not {what}",
-                    "int32(…)" if is_number(part) else number_of(value),
+                    "a // b, or int32(…)" if is_number(part) else number_of(value),
                     "slices" if is_array(part) or part == "none" else "",
                 )
         if len(kinds) > kind[2]:
             raise Refusal(node.line, f"{len(kinds)} indices for {in_words(kind)}")
+        self.no_member(node, *(parts_known(value) or [value]))
         node.spread = is_tuple(value.kind) and not several
-        node.indices = len(indices)
-        return self.element(kind, len(kinds))
+        return self.element(kind, len(kinds) - kinds.count("slice"))
 
     def element(self, kind: tuple, indices: int) -> Value:
         """Return what remains of an array after this many indices."""
@@ -609,9 +775,29 @@ class Expressions(Calls):
         return Value((kind[0], kind[1], kind[2] - indices) + kind[3:])
 
 
+def member_of(value: Value) -> Member | None:
+    """Return the member of an enum that a value is, or None."""
+    if isinstance(value.const, Member):
+        return value.const
+    return getattr(value, "member", None) if value.known else None
+
+
+def standing_alone(value: Value) -> Value:
+    """Return a value; a nested function that is in a tuple is compiled by itself."""
+    if isinstance(value.const, Closure):
+        return Value("static", escaped(value.const))
+    return value
+
+
+def kinds_differ(kind: tuple) -> bool:
+    """Return whether the elements of a tuple have several types."""
+    static = [part for part in kind[1:] if part == "static"]
+    return bool(static) or bool([part for part in kind[1:] if part != kind[1]])
+
+
 def type_or_thing(const: object) -> str:
     """Return how a message names something that only the compiler sees."""
-    if isinstance(const, (Thing, Type)):
+    if isinstance(const, (Thing, Type, Member, Family)):
         return str(const)
     return f"a {type(const).__name__}"
 
@@ -629,7 +815,7 @@ def number_of(value: Value) -> str:
 
 def near(path: str, name: str) -> str:
     """Return the path of a similar name in a module, or ""."""
-    meant = simplified(name), simplified(name) + "sync"
+    meant = [simplified(name) + end for end in ("", "s", "sync")]
     for known in sorted(KNOWN):
         inside = known[: len(path) + 1] == path + "."
         if inside and simplified(known[len(path) :]) in meant:
@@ -642,15 +828,21 @@ def simplified(name: str) -> str:
     return name.lower().replace("_", "").replace(".", "")
 
 
-def literal(node: Node) -> bool:
-    """Return whether Python folds an expression at compile time."""
-    if node.kind == "Constant":
-        return isinstance(node.value, (int, float, bool))
-    if node.kind == "UnaryOp":
-        return node.op != "~" and literal(node.operand)
-    if node.kind == "BinOp":
-        return literal(node.left) and literal(node.right)
-    return False
+def is_ellipsis(node: Node) -> bool:
+    return getattr(node, "what", "") == "an ellipsis"
+
+
+def function_of(node: Node, name: str) -> Node:
+    """Return a lambda as the def of a function."""
+    back = Node("Return", node.line, value=node.body)
+    return Node(
+        "FunctionDef",
+        node.line,
+        name=name,
+        decorators=[],
+        parameters=node.parameters,
+        body=[back],
+    )
 
 
 def chained(node: Node) -> list:
@@ -739,7 +931,7 @@ HOSTS = (  # attributes that arrays have outside of kernels only
     "astype copy copy_to_host conj cumprod cumsum dot flatten imag max min nonzero"
     " ravel repeat round sort take tolist to_host"
 ).split()
-OF_NUMBERS = ("real", "imag", "conjugate", "bit_count", "item")
+OF_NUMBERS = ("real", "imag", "conjugate", "bit_count", "item", "value")
 INF = float("inf")
 NUMBERS = {
     "pi": 3.141592653589793,
@@ -761,9 +953,13 @@ MISSING = {
     "int32": "from numba import int32",
     "np": "import numpy as np",
 }
+# Vector types, without how many numbers they hold: float32x4 and float4, say.
+VECTORS = [kind + "x" for kind in SIZES]
+VECTORS += "char short int long longlong float double".split()
+VECTORS += "uchar ushort uint ulong ulonglong".split()
 LIBRARY = (  # names in math and cuda that Numba compiles and the simulator declines
-    "frexp modf ldexp remainder nextafter cg fp16 libdevice float32x2 float32x4 float64x2"
-    " int32x2 int32x4 complex64 complex128"
+    "cg htanh_approx libdevice complex64 complex128"
+    " ldca ldcg ldcs ldcv ldlu stcg stcs stwb stwt"
 ).split()
 NUMPYS = (  # names in NumPy that Numba compiles for a kernel
     "acos acosh all angle any arccos arccosh arcsin arcsinh arctan arctan2 arctanh argmax"
@@ -807,7 +1003,6 @@ OTHER_NAMES = {
 REPLACED = {"numpy": "math has what a kernel needs"}
 OWN_CHOICE = {
     "raise": "output",
-    "assert": "output",
     "match": "statements",
     "async": "statements",
     "global": "statements",
@@ -824,8 +1019,7 @@ INSTEAD = {
     "a dictionary": "an array",
     "a set": "an array",
     "try": "test before, with if",
-    "raise": "write a mark into an array",
-    "assert": "write a mark into an array",
+    "raise": 'raise ValueError("…")',
     "match": "if and elif",
     "an import inside a kernel": "move it to the top of the file",
     "global": "pass an array",

@@ -26,6 +26,15 @@ class Fault(ValueError):
             raise AttributeError(name)
         return self.fields[name]
 
+    def __reduce__(self) -> tuple:
+        """Return how to make it again, in the process that waits for a pool's worker."""
+        made = self.fields["kind"], self.fields["text"], self.fields["line"]
+        return type(self), made, self.__dict__
+
+
+class TooLong(Exception):
+    """A launch takes longer than it may; ``beat`` of `blocksim.run` raises it."""
+
 
 HOW = {
     "read": "{now} reads {what}, which {before} {wrote}{at}, with {none}; it got {old}",
@@ -97,7 +106,7 @@ CLASSES = {
     "'Aliased'": "an array",
     "'PlainAliased'": "an array",
     "'Array'": "an array",
-    "'Part'": "a row of an array",
+    "'View'": "a part of an array",
     "'Triple'": "an index without .x or .y",
     "'Cuda' object": "cuda",
     "Cuda.": "cuda.",

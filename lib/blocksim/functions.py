@@ -5,17 +5,31 @@ It needs CPython. On the book's pages kernels are texts, and do without this fil
 
 import builtins
 import inspect
-from types import FunctionType, ModuleType
+import sys
+from enum import Enum, EnumType
+from types import CodeType, FunctionType, ModuleType
+from weakref import WeakKeyDictionary
 
 from .program import Program
-from .source import builtin, resolved
+from .source import builtin, resolved, whole_tuple
 from .things import KNOWN, Thing, type_of_name
-from .tree import Node, parse
+from .tree import Node, clone, parse
 from .values import Function, Unusable
+
+PACKAGES = ("numba", "numba_cuda", "numba_cuda_mlir")  # Numba's
+MODULES = ("numba.cuda", "numba_cuda_mlir.cuda")
+# Functions are told apart by their trees, so each has one.
+TREES: WeakKeyDictionary[FunctionType, Node] = WeakKeyDictionary()
+# A function that is defined anew, as a factory does, has the same code.
+PARSED: WeakKeyDictionary[CodeType, Node] = WeakKeyDictionary()
 
 
 class Unreadable(ValueError):
-    """A function without a readable def; the message is a noun that says what it is."""
+    """A function without a readable def; ``what`` is a noun that says what it is."""
+
+    def __init__(self, what: str, message: str = ""):
+        super().__init__(message or what)
+        self.what = what
 
 
 def program(kernel: object) -> Program:
@@ -26,9 +40,10 @@ def program(kernel: object) -> Program:
     overrides: dict[str, object] = {}
     try:
         return Program(compilable(kernel, overrides), overrides)
-    except Unreadable as what:
+    except Unreadable as error:
         wanted = "a function made by def, in a file or a cell, or what load returns"
-        raise ValueError(f"kernel: expected {wanted}; got {what}") from None
+        message = f"kernel: expected {wanted}; got {error.what}"
+        raise Unreadable(error.what, message) from None
 
 
 def compilable(kernel: object, overrides: dict[str, object]) -> Function:
@@ -41,14 +56,21 @@ def compilable(kernel: object, overrides: dict[str, object]) -> Function:
             return resolved(overrides[name], None)
         if name in names:
             return stand_in(names[name], overrides)
+        if name == "print":
+            return Thing("print")
         if hasattr(builtins, name):
             return builtin(name)
         raise KeyError(name)
 
-    node = definition(function)
+    if function not in TREES:
+        if function.__code__ not in PARSED:
+            PARSED[function.__code__] = definition(function)
+        TREES[function] = clone(PARSED[function.__code__])
     signature = getattr(kernel, "signature", None)
     resolve = lambda value: stand_in(value, overrides)
-    return Function(function.__name__, node, find, resolve, signature)
+    made = Function(function.__name__, TREES[function], find, resolve, signature)
+    made.inline = getattr(kernel, "targetoptions", {}).get("inline") in (True, "always")
+    return made
 
 
 def definition(function: FunctionType) -> Node:
@@ -70,8 +92,13 @@ def definition(function: FunctionType) -> Node:
 
 def stand_in(value: object, overrides: dict[str, object]) -> object:
     """Return what the compiler uses for a value around a kernel."""
+    if isinstance(value, Enum | EnumType) or is_exception(value):
+        return resolved(value, None)
     if is_numbas(value):
-        return numbas(value)
+        known = numbas(value)
+        return known if isinstance(known, Unusable) else resolved(known, None)
+    if isinstance(value, tuple):
+        return whole_tuple(value, [stand_in(part, overrides) for part in value])
     if isinstance(value, FunctionType):
         return Unusable(
             "{name} is a plain function of Python's",
@@ -83,6 +110,8 @@ def stand_in(value: object, overrides: dict[str, object]) -> object:
         "operator",
     ):
         return value  # the reader's own module, with functions or constants
+    if isinstance(value, slice):
+        return Cut(value)
     function = bare(value)
     if function is not None:
         try:
@@ -93,48 +122,60 @@ def stand_in(value: object, overrides: dict[str, object]) -> object:
     return resolved(value, None)
 
 
+class Cut(Unusable):
+    """A slice around a kernel, which an index may name."""
+
+    def __init__(self, value: slice):
+        super().__init__("{name} is a slice", "use it as an index", "asking")
+        self.bounds = value.start, value.stop, value.step
+
+
+def is_exception(value: object) -> bool:
+    """Return whether a value is a class of exceptions."""
+    return isinstance(value, type) and issubclass(value, Exception)
+
+
 def is_numbas(value: object) -> bool:
     """Return whether a value is part of Numba, rather than a function of the reader's."""
     if isinstance(value, ModuleType):
-        return value.__name__.split(".")[0] in ("numba", "numba_cuda")
-    where = type(value).__module__.split(".")[0], getattr(value, "__module__", "") or ""
-    return (
-        bare(value) is None
-        and "numba" in (where[0], where[1].split(".")[0])
-        or (isinstance(value, FunctionType) and where[1].split(".")[0] == "numba")
-    )
+        return value.__name__.split(".")[0] in PACKAGES
+    own = (getattr(value, "__module__", "") or "").split(".")[0]
+    if bare(value) is not None:
+        return isinstance(value, FunctionType) and own in PACKAGES
+    return own in PACKAGES or type(value).__module__.split(".")[0] in PACKAGES
 
 
 def numbas(value: object) -> object:
     """Return the stand-in for one of Numba's modules, types or functions."""
-    import numba
-    from numba import cuda, types
-
-    if value is numba:
+    name = value.__name__ if isinstance(value, ModuleType) else ""
+    if name in PACKAGES:
         return Thing("numba")
-    if value is cuda:
+    if name in MODULES:
         return Thing("cuda")
-    if value is types:
+    # Numba has several modules with the same types.
+    if name.endswith(".types"):
         return Thing("numba.types")
     dtype = type_of_name(str(getattr(value, "name", "") or ""))
     if dtype is not None:
         return dtype
-    for path in KNOWN:
-        if path.startswith("cuda."):
-            known = cuda
-            for part in path.split(".")[1:]:
-                known = getattr(known, part, None)
-            if known is value:
-                return Thing(path)
-    return Unusable("{name} is nothing that a kernel can use here")
+    for cuda in [sys.modules[name] for name in MODULES if name in sys.modules]:
+        for path in KNOWN:
+            if path.startswith("cuda."):
+                known = cuda
+                for part in path.split(".")[1:]:
+                    known = getattr(known, part, None)
+                if known is value:
+                    return Thing(path)
+    return Unusable("{name} is nothing that a kernel can use", "", "library")
 
 
 def text(kernel: object) -> str:
     """Return a kernel's source, padded so that its line numbers are the file's."""
-    lines, first = inspect.getsourcelines(bare(kernel))
+    # Of a function that wraps another one, its own code.
+    lines, first = inspect.getsourcelines(bare(kernel).__code__)
     depth = len(lines[0]) - len(lines[0].lstrip())
     # A comment may be indented less than the function around it.
-    lines = [line[depth:] if not line[:depth].strip() else line for line in lines]
+    lines = [line if line[:depth].strip() else line[depth:] or "\n" for line in lines]
     return "\n" * (first - 1) + "".join(lines)
 
 

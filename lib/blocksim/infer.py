@@ -6,10 +6,11 @@ reason and what to write instead. A function is read again until no type changes
 a loop can change the types at its own start.
 """
 
-from .expressions import Expressions, literal, number_of
+from .expressions import Expressions, function_of, number_of
+from .handed import escaped, identity, literals, parts_known, seen_inside
 from .things import Thing
-from .tree import Node, clone, nodes_in, parts_of
-from .types import WHOLE_BITS, is_array, is_integer, is_number, is_tuple
+from .tree import Node, clone, literal, nodes_in, parts_of
+from .types import FLOATS, WHOLE_BITS, is_array, is_integer, is_number, is_tuple
 from .values import (
     NONE,
     Closure,
@@ -17,9 +18,10 @@ from .values import (
     Refusal,
     Typed,
     Value,
-    computed,
     either,
+    element_of,
     joined,
+    marked,
     merged,
     possible,
     same_value,
@@ -48,6 +50,11 @@ def varies(value: Value) -> bool:
     return not value.known or not (is_number(value.kind) or value.kind == "none")
 
 
+def of_members(value: Value) -> str:
+    """Return why a value is declined that is one member of an enum or another."""
+    return "enums" if getattr(value, "members", False) else ""
+
+
 def without_tuple(value: Node) -> bool:
     """Return whether Python's bytecode assigns these values without building a tuple."""
     several = value.kind == "Tuple" and len(value.elts) in (2, 3)
@@ -74,13 +81,6 @@ def add_names(target: object, names: set) -> None:
             add_names(part, names)
 
 
-def argument(kind: object) -> Value:
-    """Return the value of an argument of this type."""
-    value = Value(kind)
-    value.argument = True
-    return value
-
-
 class Compiler:
     """Infers the types in a kernel and in all functions that it calls.
 
@@ -103,20 +103,32 @@ class Compiler:
     def kernel(self, function: Function, kinds: tuple) -> Typed:
         """Infer the types in a kernel for arguments of these types."""
         self.main = function.node
-        return self.typed(function, kinds)
+        return self.typed(function, [Value(kind) for kind in kinds])
 
-    def typed(self, function: Function, kinds: tuple) -> Typed:
-        """Infer the types in a function for arguments of these types."""
-        key = (id(function.node), kinds)
-        if key not in self.known:
-            if function.node in self.open:
-                return Typed(function, function.node, kinds)  # it calls itself
-            self.open.append(function.node)
-            typed = Typed(function, clone(function.node), kinds)
-            self.known[key] = typed
-            Inference(self, typed, None).run([argument(kind) for kind in kinds])
-            self.open.pop()
-        return self.known[key]
+    def typed(self, function: Function, values: list) -> Typed:
+        """Infer the types in a function for these arguments.
+
+        It is compiled once for each list of types and functions that it is handed, and
+        again for other literals if its code depends on them.
+        """
+        values = [seen_inside(value) for value in values]
+        key = (id(function.node), tuple([identity(value) for value in values]))
+        exact = key + (tuple([literals(value) for value in values]),)
+        for known in (key, exact):
+            if known in self.known:
+                return self.known[known]
+        kinds = tuple([value.kind for value in values])
+        if function.node in self.open:
+            return Typed(function, function.node, kinds)  # it calls itself
+        for value in values:
+            value.argument = True
+        self.open.append(function.node)
+        typed = Typed(function, clone(function.node), kinds)
+        typed.values = values  # kept, because the key holds numbers of objects
+        Inference(self, typed, None).run(values)
+        self.known[exact if typed.literal else key] = typed
+        self.open.pop()
+        return typed
 
     def double(self, line: int, text: str) -> None:
         """Note that a line computes something in float64."""
@@ -138,6 +150,7 @@ class Inference(Expressions):
         self.find = typed.function.find
         self.local = assigned(typed.node.body, set())
         self.names = {}
+        self.given = {}  # the parameters' values
         self.stored = {}  # name -> the value of the last assignment in the text so far
         # The enclosing loops, with the names at their breaks and continues.
         self.loops = []
@@ -149,6 +162,7 @@ class Inference(Expressions):
     def run(self, arguments: list) -> None:
         """Read the function until no type changes."""
         parameters = self.typed.node.parameters
+        self.given = {p.name: value for p, value in zip(parameters, arguments)}
         for _ in range(MOST_ROUNDS):
             self.names = {}
             self.loops, self.stored = [], {}
@@ -174,8 +188,9 @@ class Inference(Expressions):
         """
         calls = [node for node in nodes_in(self.typed.node.body) if node.kind == "Call"]
         called = [getattr(node.func, "id", "") for node in calls]
-        if [node for node in self.inside if node.copies or node.name in called]:
-            return
+        for node in self.inside:
+            if node.copies or node.name in called or hasattr(node, "escapes"):
+                return
         for node in self.inside:
             own = assigned(node.body, {one.name for one in node.parameters})
             for one in nodes_in(node.body):
@@ -193,15 +208,24 @@ class Inference(Expressions):
 
     def give(self, value: Value, line: int) -> None:
         """Note a value that the function returns on one way."""
-        if hasattr(value, "made_here") and not isinstance(self.typed.function, Closure):
-            raise Refusal(
-                line,
-                "a function cannot give back an array that it made",
-                "make it in the kernel, and pass it as an argument",
-            )
         if value.kind != "none" and self.typed.function.node is self.compiler.main:
             raise Refusal(
                 line, "a kernel returns nothing", "store the value in an array"
+            )
+        if isinstance(value.const, Closure) and self.outer is None:
+            value = Value("static", escaped(value.const))
+        elif isinstance(value.const, Closure) and value.const.outer is self:
+            raise Refusal(
+                line,
+                f"{value.const.name} is given back by the function that it is defined in",
+                f"move {value.const.name} out of it",
+                "functions",
+            )
+        if isinstance(value.const, Thing) and self.outer is None:
+            raise Refusal(
+                line,
+                f"a function cannot give back {value.const.path}",
+                "use it in the kernel by its name",
             )
         self.results.append(self.at(value, line))
 
@@ -222,14 +246,16 @@ class Inference(Expressions):
                 result.line,
                 f"the function returns {what}",
                 "return a value of one type at the end of every way",
-                declined="functions" if nothing else "",
+                declined="functions" if nothing else of_members(result),
             )
         return result
 
     def at(self, value: Value, line: int) -> Value:
-        value = Value(value.kind, value.const, value.bits, value.fixed)
-        value.line = line
-        return value
+        copy = marked(Value(value.kind, value.const, value.bits, value.fixed), value)
+        if hasattr(value, "parts"):
+            copy.parts = value.parts
+        copy.line = line
+        return copy
 
     # ---- statements
 
@@ -266,8 +292,10 @@ class Inference(Expressions):
     def read_Assign(self, node: Node) -> None:
         if node.value.kind == "Lambda":
             return self.read_lambda(node)
+        direct = [one.kind for one in node.targets] == ["Tuple"]
+        node.value.direct = direct = direct and without_tuple(node.value)
         value = self.value(node.value)
-        value.direct = without_tuple(node.value)
+        value.direct = direct
         for target in node.targets:
             name_arrays(target, node.value)
             self.store(target, value)
@@ -283,17 +311,8 @@ class Inference(Expressions):
             raise Refusal(
                 node.line, "a lambda needs a name of its own here", declined="functions"
             )
-        back = Node("Return", node.line, value=node.value.body)
-        function = Node(
-            "FunctionDef",
-            node.line,
-            name=node.targets[0].id,
-            decorators=[],
-            parameters=node.value.parameters,
-            body=[back],
-        )
-        node.function = function
-        self.read_FunctionDef(function)
+        node.function = function_of(node.value, node.targets[0].id)
+        self.read_FunctionDef(node.function)
 
     def read_AnnAssign(self, node: Node) -> None:
         if node.value is not None:
@@ -327,8 +346,59 @@ class Inference(Expressions):
     def read_Return(self, node: Node) -> None:
         value = NONE if node.value is None else self.value(node.value)
         self.usable(node, value)
+        if is_array(value.kind) and not self.typed.function.inline:
+            self.check_given(node, value)
         self.give(value, node.line)
         self.names = None
+
+    def read_Raise(self, node: Node) -> None:
+        """Read a raise, whose exception and message are constants."""
+        error, args = node.error, []
+        if error.kind == "Call":
+            error, args = error.func, error.args
+        node.named = self.exception(node, error)
+        values = [self.value(arg) for arg in args]
+        for value in values:
+            if not value.known or not (is_number(value.kind) or value.kind == "text"):
+                raise Refusal(
+                    node.line,
+                    "the message of an exception is a text or a constant",
+                    "a mark in an array, if it depends on the thread",
+                )
+        node.message = ", ".join([str(value.const) for value in values])
+        self.names = None
+
+    def exception(self, node: Node, error: Node) -> str:
+        """Return the name of the exception that a raise names."""
+        name = getattr(error, "id", "")
+        try:
+            value = None if name == "" or name in self.local else self.find(name)
+        except KeyError:
+            value = None
+        if not hasattr(value, "raises"):
+            raise Refusal(
+                node.line,
+                "raise takes an exception by its name",
+                'raise ValueError("…")',
+                declined="output",
+            )
+        return name
+
+    def check_given(self, node: Node, value: Value) -> None:
+        """Refuse to return an array, unless it is a parameter under its own name."""
+        if value is self.given.get(getattr(node.value, "id", "")):
+            return
+        if hasattr(value, "made_here"):
+            raise Refusal(
+                node.line,
+                "a function cannot give back an array that it made",
+                "make it in the kernel, and pass it as an argument",
+            )
+        raise Refusal(
+            node.line,
+            "a function gives back no array but one of its parameters, by its name",
+            "take the part in the caller",
+        )
 
     def read_If(self, node: Node) -> None:
         test = self.truth(node.test)
@@ -402,6 +472,8 @@ class Inference(Expressions):
                     or (head[name].known and not both.known)
                     or both.computed != head[name].computed
                     or both.branch != head[name].branch
+                    or hasattr(both, "parts") != hasattr(head[name], "parts")
+                    or hasattr(both, "mixed") != hasattr(head[name], "mixed")
                     or hasattr(both, "scalar") != hasattr(head[name], "scalar")
                 ):
                     self.changed = True
@@ -413,7 +485,14 @@ class Inference(Expressions):
 
     def items(self, node: Node) -> Value:
         """Return the value of the target of a for, in every iteration."""
-        value = self.value(node.iter)
+        return self.item(node.iter)
+
+    def item(self, node: Node) -> Value:
+        """Return the value of what is gone through, in every iteration."""
+        node.looped = True
+        value = self.value(node)
+        if hasattr(value, "item"):
+            return value.item
         if isinstance(value.kind, tuple) and value.kind[0] == "range":
             return Value(value.kind[1], bits=value.bits)
         if is_array(value.kind):
@@ -426,7 +505,7 @@ class Inference(Expressions):
                     "the parts of this tuple have several types",
                     "give all of them one type, such as float32(…)",
                 )
-            return Value(parts[0])
+            return self.some_part(node, value)
         self.usable(node, value)
         raise Refusal(
             node.line,
@@ -450,6 +529,13 @@ class Inference(Expressions):
                 "a function inside a kernel has no decorator",
                 "take the decorator away, or move the function out",
             )
+        self.defaults(node)
+        node.copies = {}
+        self.store_name(node.name, Value("static", Closure(node.name, node, self)))
+        self.inside.append(node)
+
+    def defaults(self, node: Node) -> None:
+        """Read the defaults of a nested function, which are constants."""
         for parameter in node.parameters:
             if parameter.default and not self.value(parameter.default).known:
                 raise Refusal(
@@ -458,10 +544,6 @@ class Inference(Expressions):
                     "hand the value over in the call",
                     declined="functions",
                 )
-        node.copies = {}
-        closure = Closure(node.name, node, self)
-        self.store_name(node.name, Value("static", closure))
-        self.inside.append(node)
 
     # ---- assignments
 
@@ -512,11 +594,13 @@ class Inference(Expressions):
 
     def part(self, value: Value, number: int) -> Value:
         """Return one element of a tuple."""
-        if value.known:
-            element = value.const[number]
-            return element if getattr(value, "direct", False) else computed(element)
-        known = getattr(value, "parts", None)
-        return known[number] if known else Value(value.kind[1 + number])
+        parts = parts_known(value)
+        if parts is None:
+            return Value(value.kind[1 + number])
+        element = parts[number]
+        if not element.known or element.computed or getattr(value, "direct", False):
+            return element
+        return element_of(element)
 
     def store_element(self, target: Node, value: Value) -> None:
         array = self.value(target.value)
@@ -536,19 +620,35 @@ class Inference(Expressions):
                 "an array around the kernel is a constant",
                 "pass it as an argument",
             )
-        kind = self.index(target, array.kind).kind
-        if not is_number(kind):
-            raise Refusal(
-                target.line,
-                "a row cannot be changed at once",
-                "give all indices, element by element",
-                declined="slices",
-            )
+        part = self.index(target, array.kind).kind
+        kind = array.kind[1]
+        if is_tuple(value.kind) and not is_number(part):
+            value = self.number_for_each(target, part, value)
         if is_tuple(value.kind):
             raise Refusal(target.line, "an element holds a number, not a tuple")
-        self.number(target, value, f"an element of {array.kind[1]} holds a number")
+        if is_array(value.kind) and not is_number(part):
+            raise Refusal(
+                target.line,
+                "a slice takes one number for all of its elements, not an array",
+                "a loop over the elements",
+            )
+        self.number(target, value, f"an element of {kind} holds a number")
+        if kind == "bool":
+            self.no_half(target, value)
+        if kind in FLOATS:
+            self.no_member(target, value)
         self.note_narrowing(target.line, value, kind)
-        target.value_kind = value.kind
+
+    def number_for_each(self, target: Node, part: tuple, value: Value) -> Value:
+        """Return what a slice of one dimension takes of a tuple: numbers of one type."""
+        kinds = value.kind[1:]
+        if not kinds or part[2] > 1 or [kind for kind in kinds if kind != kinds[0]]:
+            raise Refusal(
+                target.line,
+                "a slice of one dimension takes numbers of one type",
+                "element by element",
+            )
+        return Value(kinds[0])
 
     def note_narrowing(self, line: int, value: Value, kind: str) -> None:
         """Note a float64 that is converted to another type, unless it is a constant."""

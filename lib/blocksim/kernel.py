@@ -1,6 +1,6 @@
 """Kernels: how a function or a text becomes something that can be launched."""
 
-from .arguments import give_back, kind_of, take_in
+from .arguments import give_back, take_in
 from .faults import shown
 from .launch import TURNS, Launch
 from .program import Program
@@ -8,7 +8,7 @@ from .source import Source
 from .things import Thing, Type, signature_of
 from .values import Refusal
 
-MODES = ("race", "full", "plain")
+MODES = ("race", "rounded", "full", "plain")
 
 
 class Kernel:
@@ -32,6 +32,8 @@ class Kernel:
             from .functions import program
 
             self.made = program(self.function)
+            if self.signature is not None:
+                self.made.function.signature = self.signature
         return self.made
 
     def __call__(self, *arguments):
@@ -45,6 +47,7 @@ class Kernel:
 
         def launch(*arguments):
             report = run(self, grid, block, *arguments, shared=shared)
+            report.show()
             if report.faults:
                 raise report.faults[0]
 
@@ -69,9 +72,9 @@ class Decorating(Thing):
         return lambda function: Kernel(None, function, self.path, options, signed)
 
     def imported(self, path: str) -> object:
-        """Return the stand-in for an import from Numba or NumPy."""
-        if path == "numpy" or path[:6] == "numpy.":
-            value, parts = module("numpy"), path.split(".")[1:]
+        """Return the stand-in for an import from Numba, NumPy or ``operator``."""
+        if path.split(".")[0] in ("numpy", "operator"):
+            value, parts = module(path.split(".")[0]), path.split(".")[1:]
         else:
             value, parts = self, path.split(".")[1:]
         for part in parts:
@@ -127,7 +130,8 @@ def load(source: str, name: str, names: object = None, file="kernel.py", whole=T
     signature = getattr(made, "signature", None)
     function = text.function(Kernel(function=Named(name), signature=signature))
     function.source = text
-    return Kernel(Program(function, overrides, refused))
+    options = getattr(made, "options", None)
+    return Kernel(Program(function, overrides, refused), None, "cuda", options)
 
 
 def no_kernel(name: str, value: object, line: int) -> Refusal | None:
@@ -176,7 +180,7 @@ class Named:
 
 def run(
     kernel, grid, block, *arguments, mode="race", log=False, beat=None, shared=0,
-    turns=TURNS, trace=None,
+    turns=TURNS, trace=None, negative="fault",
 ):  # fmt: skip
     """Launch a kernel and return its report; faults are in it, not raised.
 
@@ -186,8 +190,8 @@ def run(
     grid, block : int or tuple of int
         (x,), (x, y) or (x, y, z)
     *arguments
-        Numbers, numpy arrays, lists; arrays are changed in place.
-    mode : {"race", "full", "plain"}
+        Numbers, numpy arrays, lists, tuples of these; arrays are changed in place.
+    mode : {"race", "rounded", "full", "plain"}
     log : bool
         Keep a log of the accesses.
     beat : callable, optional
@@ -198,7 +202,12 @@ def run(
         How many iterations its loops may take before a thread is reported as endless.
     trace : callable, optional
         Called with every access, fence and meeting; for tests.
+    negative : {"fault", "wraps"}
+        What a negative index is: a fault, or an index from the end, as Numba has it, with
+        a note.
     """
+    if negative not in ("fault", "wraps"):
+        raise ValueError(f'negative: expected "fault" or "wraps", got {negative!r}')
     if mode not in MODES:
         raise ValueError(f"mode: expected one of {MODES}, got {mode!r}")
     program = kernel_of(kernel).program
@@ -206,18 +215,16 @@ def run(
         wanted = ", ".join(program.parameters)
         raise ValueError(f"arguments: expected {wanted}; got {len(arguments)}")
     shape = program, triple(grid, "grid"), triple(block, "block"), mode, log
+    debug = bool(kernel_of(kernel).options.get("debug"))
     beat, trace = callback(beat, "beat"), callback(trace, "trace")
     options = beat or silent, count(shared, "shared"), count(turns, "turns", 1), trace
 
     def prepared(**how):
         """Return a launch, the types of its arguments, and its arrays."""
-        launch = Launch(*shape, *options, **how)
-        taken = take_in(launch, program.parameters, arguments)
-        kinds = tuple([
-            kind_of(name, array if hasattr(array, "ndim") else value)
-            for name, value, array in zip(program.parameters, arguments, taken)
-        ])  # fmt: skip
-        return launch, kinds, program.fitted(taken, kinds, launch.full)
+        wraps = negative == "wraps"
+        launch = Launch(*shape, *options, wraps=wraps, debug=debug, **how)
+        kinds, taken = take_in(launch, program.parameters, arguments)
+        return launch, kinds, program.fitted(taken, kinds)
 
     launch, kinds, taken = prepared()
     try:
@@ -285,4 +292,6 @@ def callback(function: object, name: str) -> object:
 
 def kernel_of(kernel: object) -> Kernel:
     """Return a kernel; wrap a function, decorated or not."""
-    return kernel if isinstance(kernel, Kernel) else Kernel(function=kernel)
+    if isinstance(kernel, Kernel):
+        return kernel
+    return Kernel(None, kernel, "cuda", getattr(kernel, "targetoptions", None))

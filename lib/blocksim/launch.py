@@ -8,9 +8,19 @@ Each array records its accesses, and so detects what would depend on that order
 (``memory``).
 """
 
-from .arguments import constant
+from .arguments import constant, leaves
 from .device import LOOK, WARP, Cuda
-from .faults import FATAL, NONE, NONE_FOR_BLOCKS, Fault, element, in_words, race, shown
+from .faults import (
+    FATAL,
+    NONE,
+    NONE_FOR_BLOCKS,
+    Fault,
+    TooLong,
+    element,
+    in_words,
+    race,
+    shown,
+)
 from .meetings import answers, arrival, difference, missing_lane, ready
 from .memory import Aliased, Array, PlainAliased, Watched, space_of
 from .order import Order
@@ -23,12 +33,17 @@ MOST_BLOCKS = (2**31 - 1, 65535, 65535)
 MOST_ALONG = (1024, 1024, 64)
 MOST_COUNTED = 50_000_000  # threads that a report can count for
 TURNS = 1_000_000
+NO_LIMIT = 1 << 60  # so many turns: time is the limit, and a for has to beat, too
 MEETINGS = 50  # iterations of a while for each meeting that a thread is allowed
 # This many meetings are always allowed, because not every barrier is in a loop.
 FEWEST_MEETINGS = 1000
 FORS = 10  # iterations of a for count as one of a while, because a for always ends
 ACTIVE = "activemask gives the lanes that are at it together here; a GPU may give fewer"
 ENDLESS = "; if it waits for another thread: a while gives way, and a for never does"
+
+
+class Ended(Exception):
+    """Ends a thread that has raised an exception of its own."""
 
 
 class Thread:
@@ -69,10 +84,11 @@ class Launch:
     program : Program
     grid, block : tuple of int
         (x, y, z)
-    mode : {"race", "full", "plain"}
+    mode : {"race", "rounded", "full", "plain"}
     log : bool
     beat : callable
-        Called whenever a thread continues, as a sign of life.
+        Called whenever a thread continues, and from time to time in a loop, as a sign
+        of life. A TooLong that it raises ends the launch, as `endless`.
     shared : int
         Bytes of dynamic shared memory.
     turns : int
@@ -84,21 +100,28 @@ class Launch:
     fair : bool
         Let every ``while`` give way to other threads, not only those that may poll with an
         atomic.
+    debug : bool
+        Is an exception that the kernel raises a fault? Else its thread ends silently.
+    wraps : bool
+        Take a negative index as Numba does, and note it; else it is a fault.
     """
 
     def __init__(
         self, program, grid, block, mode, log, beat, shared=0, turns=TURNS, trace=None,
-        backwards=False, fair=False,
+        backwards=False, fair=False, wraps=False, debug=False,
     ):  # fmt: skip
-        self.backwards, self.fair = backwards, fair
+        self.backwards, self.fair, self.wraps = backwards, fair, wraps
+        self.debug = debug
         self.program = program
         self.grid = grid
         self.block = block
         self.full = mode == "full"
+        self.rounds = mode in ("full", "rounded")
         self.memory = Array if mode == "plain" else Watched
         self.beat = beat
         self.bytes = shared
         self.turns = turns
+        self.fors = FORS * turns if turns < NO_LIMIT else 0
         self.most_meetings = max(turns // MEETINGS, FEWEST_MEETINGS)
         self.trace = trace
         self.count = block[0] * block[1] * block[2]
@@ -120,7 +143,8 @@ class Launch:
             The types of the arguments.
         arguments : list
         """
-        self.globals = [a for a in arguments if isinstance(a, Watched)]
+        arrays = leaves(tuple(arguments))
+        self.globals = [array for array in arrays if isinstance(array, Watched)]
         self.cuda._watch = self.report.watcher(self.trace)
         try:
             self.check_size()
@@ -135,7 +159,7 @@ class Launch:
     def compile(self, kinds: tuple) -> object:
         """Return the kernel as a Python function for arguments of these types."""
         try:
-            self.code = self.program.code(kinds, self.full, self.fair)
+            self.code = self.program.code(kinds, self.full, self.fair, self.rounds)
         except Refusal as refusal:
             self.refuse(refusal)
         for line in sorted(self.code.doubles) if self.full else []:
@@ -310,18 +334,21 @@ class Launch:
         """Run a thread; an exception becomes a fault with its line."""
         self.running, self.thread = thread, thread.number
         self.cuda._enter(thread)
-        left = thread.turns_left or (self.turns, FORS * self.turns)
+        left = thread.turns_left or (self.turns, self.fors)
         self.cuda._turns_left, self.cuda._fors_left = left
         self.cuda._until_look = thread.until_look
         self.switches += 1
         self.order.enter(thread)
-        self.beat()
         try:
+            self.beat()
             return go(value)
-        except StopIteration:
+        except (StopIteration, Ended):
             return None
         except Fault:
             raise
+        except TooLong as late:  # of `beat`
+            here = self.here(thread.number)
+            self.fault("endless", f"{here}: {late}", threads=[thread.number], late=True)
         except Exception as error:
             kind = type(error).__name__
             said = f"{kind}: {in_words(str(error))}"
@@ -410,6 +437,7 @@ class Launch:
         If nothing has changed since the last look, and no other thread has run in
         between, the loop never ends.
         """
+        self.beat()
         thread = self.running
         now = line, state, self.cuda._changes
         same = thread.seen == now and str(thread.seen) == str(now)
@@ -527,6 +555,19 @@ class Launch:
         numbers = [thread.number, number]
         self.fault("barrier", text, line=thread.wait.line, threads=numbers)
 
+    def end_by(self, name: str, said: str) -> None:
+        """End the running thread by an exception; a GPU says so in debug mode only."""
+        said = f"{name}: {said}" if said else name
+        text, fields = f"{self.here(self.thread)}: {said}", {"threads": [self.thread]}
+        if self.debug:
+            me, here = self.running, self.cuda.blockIdx
+            at = [[me.x, me.y, me.z], [here.x, here.y, here.z]]
+            self.fault("error", text, error=name, said=said, at=at, **fields)
+        text += "; the thread ends here, and without debug=True nobody learns of it"
+        self.fault("raise", text, severity="silent", error=name, said=said, **fields)
+        self.running.returned_early = True
+        raise Ended
+
     def report_no_value(self, name: str) -> None:
         """Report a name to which the running thread has assigned no value."""
         here = self.here(self.thread)
@@ -607,6 +648,8 @@ class Launch:
         away = block != self.at
         if not away and tick < self.order.phase and how != "benign":
             self.report_never_came(array, offset, how, other, earlier)
+        if self.told(array, how, line, earlier):
+            return
         sides = [
             (self.name(now, self.at if away else None), now, line),
             (self.name(other, block if away else None), other, earlier),
@@ -645,6 +688,12 @@ class Launch:
             **fields,
         )
 
+    def told(self, array, how: str, line: int, earlier: int) -> bool:
+        """Return whether a race of these lines for this array is reported already."""
+        ends = (earlier, line) if how == "too early" else (line, earlier)
+        key = (how == "benign", "race", ends[0], array.name, ends[1])
+        return key in self.report.told
+
     def at_block(self, number: int) -> list:
         """Return the index in the grid of the block with this number."""
         x, y, _ = self.grid
@@ -677,15 +726,18 @@ class Launch:
 
     def report_outside(self, array: Array, key: tuple) -> None:
         """Report an index outside an array, and stop."""
-        index, shape = [int(k) for k in key], list(array.shape)
-        what = element(array.name, index)
-        text = f"{self.here(self.thread)} asks for {what}; its shape is {shape}"
+        what, index, shape = array.asked(key), array.real(key), list(array.shape)
+        own = [-n <= k < n for k, n in zip(key, shape) if not isinstance(k, slice)]
+        array = getattr(array, "array", array)
+        text, real = f"{self.here(self.thread)} asks for {what}", array.asked(index)
+        text += f", which is {real}" if real != what else ""
+        text += f"; its shape is {shape}"
         if array.space == "dynamic" and not self.bytes:
             text += (
                 ": dynamic shared memory has the size that the launch gives it,"
                 " kernel[grid, block, stream, bytes], and this one gives none"
             )
-        elif all([-n <= k < n for k, n in zip(index, shape)]):
+        elif all(own):
             text += ", and a negative index counts from the end, on a GPU too"
         self.fault(
             "index",
@@ -696,6 +748,27 @@ class Launch:
             index=index,
             shape=shape,
         )
+
+    def wrapped(self, array: Array, key: tuple) -> tuple:
+        """Return an index with its negative parts counted from the end, or report it."""
+        index = tuple([
+            k if isinstance(k, slice) or k >= 0 else k + n
+            for k, n in zip(key, array.shape)
+        ])  # fmt: skip
+        inside = [
+            isinstance(k, slice) or 0 <= k < n for k, n in zip(index, array.shape)
+        ]
+        if not self.wraps or not all(inside):
+            self.report_outside(array, key)
+        name = getattr(array, "array", array).name
+        if (True, "negative", self.cuda._line, name, None) in self.report.told:
+            return index
+        what, same = array.asked(key), element(name, array.real(index))
+        text = f"{self.here(self.thread)} asks for {what}, which is {same}: a negative"
+        text += " index counts from the end"
+        fields = {"severity": "benign", "array": name, "index": array.real(key)}
+        self.report.fault("negative", text, self.cuda._line, self.at, fields)
+        return index
 
     # ---- faults
 

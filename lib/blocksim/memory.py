@@ -19,7 +19,7 @@ ordered before the one that stays, so an access that races with the first also r
 the second. An atomic whose result is read stands for the earlier ones in the same way.
 """
 
-from .faults import shown, whole_number
+from .faults import element, shown, whole_number
 from .meetings import same
 from .scalars import convert
 
@@ -28,7 +28,7 @@ MOST = 4  # times as many accesses as a block has threads; a longer list is thin
 
 
 class Rows:
-    """An array or a part of one: it has a shape, and is indexed by rows."""
+    """An array or a view of one: it has a shape, and is indexed by rows."""
 
     def set_shape(self, shape: tuple) -> None:
         """Set the shape, and the attributes that follow from it."""
@@ -70,7 +70,7 @@ class Array(Rows):
         self.width = self.shape[-1]
         self.dtype = dtype
         self.data = [None] * self.size if data is None else data
-        self.typed = launch.full or not dtype.is_float
+        self.typed = launch.rounds or dtype.name not in ("float32", "float64")
         self.changed = False
         self.read_only = False
         self.others = ()  # arrays that share this one's memory under other names
@@ -78,7 +78,7 @@ class Array(Rows):
     def __getitem__(self, key):
         offset = self.offset(key)
         if offset is None:
-            return Part(self, key)
+            return self.view()[key]
         value = self.data[offset]
         if value is None:
             self.launch.report_unwritten(self, offset)
@@ -88,25 +88,38 @@ class Array(Rows):
     def __setitem__(self, key, value):
         offset = self.offset(key)
         if offset is None or self.read_only:
-            self.element_offset(key)
+            return self.set_part(key, value)
         self.store(offset, value)
 
     def store(self, offset: int, value: object) -> None:
         """Store a number, converted to the array's type."""
         if self.typed or type(value) is not float:
             value = self.convert(value)
-        # The comparison cannot tell 0.0 from -0.0.
-        if self.data[offset] != value or (not value and self.dtype.is_float):
+        if not same(self.data[offset], value):
             self.gpu._changes += 1
         self.data[offset] = value
         self.changed = True
 
     def convert(self, value: object) -> object:
         """Return a number converted to the array's type; refuse anything else."""
-        if isinstance(value, (tuple, list, str, Array, Part)) or value is None:
+        if isinstance(value, (tuple, list, str, Array, View)) or value is None:
             what = shown(value)
             raise TypeError(f"{self.name} holds {self.dtype.name} numbers, got {what}")
         return convert(value, self.dtype.name, self.typed)
+
+    def view(self) -> "View":
+        """Return a view of the whole array."""
+        return View(self, [range(extent) for extent in self.shape])
+
+    def set_part(self, key: object, value: object) -> None:
+        """Set every element of a part of the array."""
+        self.refuse_to_write()
+        self.view()[key] = value
+
+    def refuse_to_write(self) -> None:
+        """Refuse to write to an array that is read-only."""
+        if self.read_only:
+            raise TypeError(f"{self.name} is read-only: a kernel cannot write to it")
 
     def change(self, key: object, change: object, reads: bool = True) -> object:
         """Apply an atomic change; return the old value. Does the kernel read that?"""
@@ -132,8 +145,7 @@ class Array(Rows):
 
     def element_offset(self, key: object) -> int:
         """Return the offset of one element that is written; refuse a whole row."""
-        if self.read_only:
-            raise TypeError(f"{self.name} is read-only: a kernel cannot write to it")
+        self.refuse_to_write()
         offset = self.offset(key)
         if offset is None:
             raise IndexError(f"{self.name} needs all of its {self.ndim} indices here")
@@ -144,13 +156,23 @@ class Array(Rows):
         if len(key) > self.ndim:
             count = "one index" if self.ndim == 1 else f"{self.ndim} indices"
             raise IndexError(f"{self.name} has {count}, got {len(key)}")
+        if len(key) < self.ndim or [k for k in key if isinstance(k, slice)]:
+            return None
         key = tuple([whole_number(index, self.name) for index in key])
+        if not all([0 <= index < n for index, n in zip(key, self.shape)]):
+            key = self.launch.wrapped(self, key)
         offset = 0
         for index, extent in zip(key, self.shape):
-            if not 0 <= index < extent:
-                self.launch.report_outside(self, key)
             offset = offset * extent + index
-        return offset if len(key) == self.ndim else None
+        return offset
+
+    def asked(self, key: tuple) -> str:
+        """Return how a message names what a thread asks for, inside or outside."""
+        return element(self.name, list(key))
+
+    def real(self, key: tuple) -> list:
+        """Return an index as the faults have it."""
+        return list(key)
 
     def index(self, offset: int) -> list | None:
         """Return the index of the element at an offset."""
@@ -196,7 +218,7 @@ class Watched(Array):
     def __getitem__(self, key):
         offset = self.offset(key)
         if offset is None:
-            return Part(self, key)
+            return self.view()[key]
         gpu = self.gpu
         self.loads[gpu._who] += 1
         if gpu._watch:
@@ -211,7 +233,7 @@ class Watched(Array):
     def __setitem__(self, key, value):
         offset = self.offset(key)
         if offset is None or self.read_only:
-            self.element_offset(key)
+            return self.set_part(key, value)
         if self.typed or type(value) is not float:
             value = self.convert(value)
         gpu = self.gpu
@@ -226,7 +248,7 @@ class Watched(Array):
             if self.clocks and offset in self.clocks:
                 del self.clocks[offset]
         self.written_at[offset] = self.mark() if self.others else gpu._line
-        if self.data[offset] != value or not value:
+        if not same(self.data[offset], value):
             gpu._changes += 1
         self.data[offset] = value
         self.changed = True
@@ -475,23 +497,109 @@ SHARED = (
 ).split()
 
 
-class Part(Rows):
-    """A part of an array, selected by its first indices: ``K[j]``."""
+class View(Rows):
+    """A part of an array, in the array's own memory: ``K[j]``, ``x[a:b]``, ``K[:, j]``.
 
-    def __init__(self, array, key):
-        self.array = array
-        self.key = key if isinstance(key, tuple) else (key,)
-        self.set_shape(array.shape[len(self.key) :])
+    Attributes
+    ----------
+    array : Array
+        The array beneath: it checks and records every access.
+    axes : list
+        For each dimension of the array an index, or the range of the view's indices.
+    free : list of int
+        The dimensions of the array that the view has as well.
+    """
 
-    def whole(self, key: object) -> tuple:
-        """Return the full index in the array."""
-        return self.key + (key if isinstance(key, tuple) else (key,))
+    def __init__(self, array, axes):
+        self.array, self.axes = array, axes
+        self.free = [k for k, axis in enumerate(axes) if type(axis) is not int]
+        self.set_shape(tuple([len(axes[k]) for k in self.free]))
+        last = self.free[-1]
+        self.axis, self.before = axes[last], tuple(axes[:last])
+        self.after = tuple(axes[last + 1 :])
+
+    def position(self, key: object) -> object:
+        """Return the index in the array of an element; None for a part of the view."""
+        if self.ndim == 1 and type(key) is int and 0 <= key < self.size:
+            at = self.axis[key]
+            return self.before + (at,) + self.after if self.array.ndim > 1 else at
+        axes = self.selected(key)
+        if [axis for axis in axes if type(axis) is not int]:
+            return None
+        return axes[0] if len(axes) == 1 else tuple(axes)
+
+    def selected(self, key: object) -> list:
+        """Return the axes of an element or of a part of the view."""
+        key = key if isinstance(key, tuple) else (key,)
+        axes, outside = list(self.axes), False
+        for dimension, index in zip(self.free, key):
+            axis = axes[dimension]
+            if not isinstance(index, slice):
+                index = whole_number(index, self.array.name)
+                if not 0 <= index < len(axis):
+                    outside = True
+                    continue
+            axes[dimension] = axis[index]
+        if outside:
+            return self.selected(self.array.launch.wrapped(self, key))
+        return axes
 
     def __getitem__(self, key):
-        return self.array[self.whole(key)]
+        at = self.position(key)
+        return View(self.array, self.selected(key)) if at is None else self.array[at]
 
     def __setitem__(self, key, value):
-        self.array[self.whole(key)] = value
+        at = self.position(key)
+        if at is None:
+            View(self.array, self.selected(key)).fill(value)
+        else:
+            self.array[at] = value
 
     def change(self, key: object, change: object, reads: bool = True) -> object:
-        return self.array.change(self.whole(key), change, reads)
+        return self.array.change(self.position(key), change, reads)
+
+    def fill(self, value: object) -> None:
+        """Set every element to a number, or one after the other to those of a tuple."""
+        if isinstance(value, tuple) and len(value) != len(self):
+            raise ValueError(
+                f"{len(value)} numbers for a slice of {len(self)} elements"
+            )
+        for i in range(len(self)):
+            self[i] = value[i] if isinstance(value, tuple) else value
+
+    # ---- messages
+
+    def asked(self, key: tuple) -> str:
+        """Return how a message names what a thread asks for, inside or outside."""
+        if all([self.whole(k) for k in self.free]):
+            return element(self.array.name, self.real(key))
+        asked = [":" if isinstance(k, slice) else k for k in key]
+        own = element(self.array.name, [self.written(k) for k in range(len(self.axes))])
+        return f"{element('', asked)} of {own}"
+
+    def real(self, key: tuple) -> list:
+        """Return an index as the faults have it: in the array, with ":" for a slice."""
+        index = [axis if type(axis) is int else ":" for axis in self.axes]
+        for dimension, k in zip(self.free, key):
+            if isinstance(k, slice):
+                continue
+            axis = self.axes[dimension]
+            if k < 0 and not self.whole(dimension):
+                k += len(axis)
+            index[dimension] = axis.start + axis.step * k
+        while index[-1] == ":":
+            index.pop()
+        return index
+
+    def whole(self, dimension: int) -> bool:
+        """Return whether the view has all indices of a dimension, in their order."""
+        axis, extent = self.axes[dimension], self.array.shape[dimension]
+        return (axis.start, axis.step, len(axis)) == (0, 1, extent)
+
+    def written(self, dimension: int) -> str:
+        """Return the index or the slice that the view has in a dimension."""
+        axis = self.axes[dimension]
+        if type(axis) is int or self.whole(dimension):
+            return str(axis) if type(axis) is int else ":"
+        step = "" if axis.step == 1 else f":{axis.step}"
+        return f"{axis.start}:{'' if axis.stop < 0 else axis.stop}{step}"

@@ -2,12 +2,16 @@
 
 import ast
 import io
+import re
 import tokenize
 from pathlib import Path
 
 HERE = Path(__file__).parent
+RETURNS = re.compile(r"\) -> [^:()]+:$")  # at the end of a function's head
 # These need CPython: its functions, Numba's simulator, files, or other packages.
-CPYTHON_ONLY = {"cudasim", "functions", "portable", "stopwatch", "webgpu"}
+CPYTHON_ONLY = set(
+    "__main__ cudasim functions portable pytest_plugin stopwatch webgpu".split()
+)
 
 
 def sources() -> dict[str, str]:
@@ -36,7 +40,8 @@ def translator() -> dict[str, str]:
 def code_only(source: str) -> str:
     """Return the text of a module without comments and docstrings, line for line.
 
-    Every statement stays on its line, so that an error names the line of the file.
+    Every statement stays on its line, so that an error names the line of the file. One
+    space indents a block, and no function says what it returns.
     """
     lines = source.splitlines()
     docstrings = _docstrings(source)
@@ -48,7 +53,20 @@ def code_only(source: str) -> str:
         elif token.type == tokenize.STRING and token.start in docstrings:
             code = lines[first - 1][:start] + '""' + lines[last - 1][end:]
             lines[first - 1 : last] = [code] + [""] * (last - first)
-    return "\n".join(lines) + "\n"
+    return _narrow("\n".join(lines) + "\n")
+
+
+def _narrow(source: str) -> str:
+    """Return a text whose blocks are indented by one space, without types of results."""
+    lines, depth, done = source.splitlines(), 0, 0
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        depth += (token.type == tokenize.INDENT) - (token.type == tokenize.DEDENT)
+        if not token.string.strip():
+            continue
+        if token.start[0] > done:  # the first of its line
+            lines[token.start[0] - 1] = " " * depth + lines[token.start[0] - 1].lstrip()
+        done = max(done, token.end[0])  # what is inside a string stays as it is
+    return "\n".join(RETURNS.sub("):", line) for line in lines) + "\n"
 
 
 def _docstrings(source: str) -> set[tuple[int, int]]:

@@ -28,8 +28,8 @@ class Code:
         The Python text that the simulator runs.
     """
 
-    def __init__(self, typed, doubles: dict, full: bool):
-        text = emit(typed, full)
+    def __init__(self, typed, doubles: dict, full: bool, rounds: bool):
+        text = emit(typed, full, rounds)
         self.typed = typed
         self.stops, self.waits = typed.stops, typed.waits
         self.sites = text.sites
@@ -83,16 +83,16 @@ class Program:
             if source:
                 source.space = None
 
-    def code(self, kinds: tuple, full: bool, fair: bool = False) -> Code:
+    def code(self, kinds: tuple, full: bool, fair=False, rounds=None) -> Code:
         """Return the code for arguments of these types, or raise Refusal."""
         if self.refused:
             raise self.refused
         takes = self.takes() or kinds
-        key = (takes, full, fair)
+        key = (takes, full, fair, full if rounds is None else rounds)
         if key not in self.compiled:
             self.check_parameters()
             try:
-                self.compiled[key] = self.compile(takes, full, fair)
+                self.compiled[key] = self.compile(*key)
             except (RuntimeError, MemoryError, SyntaxError) as error:
                 if not too_deep(error):
                     raise
@@ -127,22 +127,22 @@ class Program:
                 "signatures",
             )
 
-    def fitted(self, values: list, kinds: tuple, full: bool) -> list:
+    def fitted(self, values: list, kinds: tuple) -> list:
         """Return the arguments, with numbers converted to the types of a signature."""
         signature = getattr(self.function.signature, "takes", kinds)
         if len(signature) != len(kinds):
             return values
         return [
-            convert(value, takes, full)
+            convert(value, takes, True)
             if takes != kind and is_number(takes) and is_number(kind)
             else value
             for value, takes, kind in zip(values, signature, kinds)
         ]
 
-    def compile(self, kinds: tuple, full: bool, fair: bool) -> Code:
+    def compile(self, kinds: tuple, full: bool, fair: bool, rounds: bool) -> Code:
         compiler = Compiler(fair)
         typed = compiler.kernel(self.function, kinds)
-        return Code(typed, compiler.doubles, full)
+        return Code(typed, compiler.doubles, full, rounds)
 
     def check_parameters(self) -> None:
         """Refuse parameters that a launch does not fill."""

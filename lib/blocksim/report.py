@@ -15,8 +15,8 @@ class Report:
     faults : list of Fault
     notes : list of Fault
         What is no fault, for each line and array the first time. Its severity is "benign"
-        if memory holds the same in any order, and "unmodelled" if a GPU may do something
-        else than this run did.
+        if memory holds the same in any order, "unmodelled" if a GPU may do something else
+        than this run did, and "silent" if a GPU would not tell of it.
     loads, stores : dict of str to list of int
         Array name -> how often each thread of the launch read or wrote the array. Of two
         arrays with one name, the second is listed with its space: "tile (shared)".
@@ -24,6 +24,8 @@ class Report:
         In full mode: 32-byte sectors of global memory; extra passes at the banks of
         shared memory.
     shared_bytes : int
+    printed : list of str
+        The lines that the kernel printed, thread by thread.
     barriers : int
         How often a barrier opened, in all blocks together.
     exits : list of dict
@@ -36,10 +38,12 @@ class Report:
         self.grid = list(grid)
         self.block = list(block)
         self.faults, self.notes = [], []
+        # Whether it is a note, kind, line, array, earlier line -> the first such fault
+        self.told = {}
         self.loads, self.stores = {}, {}
         self.shared_bytes = self.barriers = 0
         self.total = 0  # threads of the launch; set once the size is checked
-        self.exits = []
+        self.exits, self.printed = [], []
         self.traffic = Traffic() if full else None
         self.sizes, self.spaces = {}, {}
         self.logging = log
@@ -53,6 +57,11 @@ class Report:
         lines = [str(fault) for fault in self.faults] or ["no fault"]
         lines += [f"{note.severity}: {note}" for note in self.notes]
         return "\n".join([f"{self.kernel}{[self.grid, self.block]}:"] + lines)
+
+    def show(self) -> None:
+        """Print what the kernel printed."""
+        for line in self.printed:
+            print(line)
 
     @property
     def transactions(self) -> dict:
@@ -157,13 +166,12 @@ class Report:
 
     def fault(self, kind, text, line, at, fields) -> Fault:
         """Add a fault or a note, unless there is an equal one for this line already."""
-        fault = Fault(kind, text, line, block=at, **fields)
-        known = self.faults if fault.severity == "fault" else self.notes
-        for each in known:
-            if alike(each.fields, fault.fields):
-                return each
-        known.append(fault)
-        return fault
+        note = fields.get("severity", "fault") != "fault"
+        key = (note, kind, line, fields.get("array"), fields.get("earlier"))
+        if key not in self.told:
+            fault = self.told[key] = Fault(kind, text, line, block=at, **fields)
+            (self.notes if note else self.faults).append(fault)
+        return self.told[key]
 
     # ---- phases and blocks
 
@@ -204,9 +212,3 @@ class Report:
                 block["cut"] = True
             self.blocks.append(block)
         self.begin_block()
-
-
-def alike(a: dict, b: dict) -> bool:
-    """Return whether two faults are the same: in kind, array and lines."""
-    keys = ("kind", "line", "array", "earlier")
-    return [a.get(key) for key in keys] == [b.get(key) for key in keys]

@@ -2,18 +2,29 @@
 
 import math
 
+try:
+    from ctypes import c_float
+except ImportError:  # MicroPython has none
+    c_float = None
+
 from .things import Scalar, Type
 from .types import SIZES
 
 # The significand's bits, the exponent below which numbers are subnormal, and the largest
 # number of each format.
-FORMATS = {"float16": (11, -13, 65504.0), "float32": (24, -125, 3.4028234663852886e38)}
+FORMATS = {
+    "float16": (11, -13, 65504.0),
+    "float32": (24, -125, 3.4028234663852886e38),
+    "float64": (53, -1021, 1.7976931348623157e308),
+}
 INF = float("inf")
 NAN = INF - INF
 
 
 def rounded(value: float, name: str) -> float:
     """Return the nearest number of a float type, or an infinity."""
+    if name == "float32" and c_float is not None:
+        return c_float(value).value
     if name == "float64" or value - value != 0 or value == 0:
         return value
     digits, lowest, largest = FORMATS[name]
@@ -34,7 +45,8 @@ def wrapped(value: object, name: str) -> int:
 def convert(value: object, name: str, full: bool) -> object:
     """Return a number converted to the type of an array or an argument."""
     if name[0] == "f":
-        return rounded(float(value), name) if full else float(value)
+        exact = full or name == "float16"
+        return rounded(float(value), name) if exact else float(value)
     return cast(value, name) if isinstance(value, float) else wrapped(value, name)
 
 
@@ -58,6 +70,19 @@ def cast(value: float, name: str, wide: bool = False) -> int:
     return wrapped(int(value), name)
 
 
+def cast_half(value: float, name: str) -> int:
+    """Return a float16 as an integer, as Numba converts it: it rounds to the nearest.
+
+    Unlike `cast`, it also clamps to the range of a type of 8 bits.
+    """
+    if value - value == 0:
+        value = float(round(value))
+    if SIZES[name] == 1 and value == value:
+        low, high = (-128.0, 127.0) if name[0] == "i" else (0.0, 255.0)
+        value = min(max(value, low), high)
+    return cast(value, name)
+
+
 def type_name(dtype: object) -> str:
     """Return the name of a type of this package, Numba, NumPy or Python."""
     name = getattr(dtype, "name", None) or getattr(dtype, "__name__", str(dtype))
@@ -67,4 +92,5 @@ def type_name(dtype: object) -> str:
     return name
 
 
-__all__ = ["Scalar", "Type", "cast", "convert", "rounded", "type_name", "wrapped"]
+__all__ = ["Scalar", "Type", "cast", "cast_half", "convert", "rounded"]
+__all__ += ["type_name", "wrapped"]

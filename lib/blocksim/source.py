@@ -5,9 +5,20 @@ constants, and shows which functions are decorated. The functions themselves are
 and compiled for the arguments of each launch.
 """
 
+import builtins
 import math
 
-from .things import ALIASES, BUILTINS, DType, Scalar, Thing, Type, type_of_name
+from .things import (
+    ALIASES,
+    BUILTINS,
+    DType,
+    Family,
+    Member,
+    Scalar,
+    Thing,
+    Type,
+    type_of_name,
+)
 from .tokens import plain
 from .tree import parse, parts_of
 from .values import Function, Unusable, Value
@@ -178,7 +189,7 @@ def stand_ins(words: list) -> str | None:
     for path, name in imported_names(names):
         whole = f"{module}.{path}" if module else path
         root = whole.split(".")[0]
-        if root not in ("numba", "numpy"):
+        if root not in ("numba", "numpy", "operator"):
             return None
         if path == "*":
             name = "_"  # running the import raises the error
@@ -218,18 +229,21 @@ def resolved(value: object, function: object) -> object:
     if (
         isinstance(value, Thing)
         and value.path[:5] == "cuda."
-        and (value.path not in ALIASES)
+        and value.path not in ALIASES
+        and value.path[:9] != "cuda.fp16"
     ):
         return Unusable(
             "Numba does not know {name} by this name",
             "write " + value.path + " where it is used",
         )
+    if hasattr(value, "__members__"):
+        return Family(value)
+    if hasattr(type(value), "__members__"):
+        return Member(value)
     if value is None or isinstance(value, (bool, int, float, str, Thing, Type, Scalar)):
         return value
     if isinstance(value, tuple):
-        parts = [resolved(part, function) for part in value]
-        bad = [part for part in parts if isinstance(part, (Unusable, Value))]
-        return bad[0] if bad and isinstance(bad[0], Unusable) else tuple(parts)
+        return whole_tuple(value, [resolved(part, function) for part in value])
     if hasattr(value, "function") and hasattr(value, "made"):
         return function(value)
     if value is math:
@@ -237,19 +251,36 @@ def resolved(value: object, function: object) -> object:
     known = Thing("math").child(getattr(value, "__name__", "") or "")
     if known is not None and value is getattr(math, value.__name__, None):
         return known
-    for known in (int, float, bool, len, range, min, max, abs, round, pow, divmod):
-        if value is known:
-            return builtin(known.__name__)
+    if getattr(value, "__module__", "") in ("operator", "_operator"):
+        known = Thing("operator").child(value.__name__)
+        if known is not None:
+            return known
+    for name in BUILTINS:
+        if value is getattr(builtins, name):
+            return builtin(name)
     return other_value(value)
+
+
+def whole_tuple(value: tuple, parts: list) -> object:
+    """Return a tuple around a kernel, or why no kernel can use it."""
+    for part in parts:
+        if isinstance(part, Unusable):
+            return part
+        if isinstance(part, Thing):
+            return Unusable("{name} is a tuple with " + part.path, "a name for each")
+    return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
 
 
 def other_value(value: object) -> object:
     """Return the compiler's view of the remaining kinds of values."""
     kind = type(value).__name__
     if kind == "ndarray":
-        return constant_array(value)
-    if kind == "module" and value.__name__ == "numpy":
-        return Thing("numpy")
+        if type_of_name(str(value.dtype)) is not None:
+            return constant_array(value)
+        kind = "records" if value.dtype.names else str(value.dtype)
+        return Unusable("{name} is an array of " + kind, "", "complex")
+    if kind == "module" and value.__name__ in ("numpy", "operator"):
+        return Thing(value.__name__)
     if "numpy" in (
         getattr(value, "__module__", ""),
         getattr(type(value), "__module__", "").split(".")[0],
@@ -268,9 +299,11 @@ def other_value(value: object) -> object:
             "{name} is a module that no kernel can use",
             "hand its numbers in, as an array",
         )
+    if kind == "type" and issubclass(value, Exception):
+        return raised(value.__name__, value)
     # A class of the kernel's own text; in MicroPython no class has a module.
     own = getattr(value, "__module__", "kernels") == "kernels"
-    if own and kind == "type" and not issubclass(value, (tuple, Exception)):
+    if own and kind == "type" and not issubclass(value, tuple):
         return Unusable(
             "{name} is a class, and a kernel sees no attributes of classes",
             "each number under a name of its own around the kernel",
@@ -285,12 +318,21 @@ def constant_array(value: object) -> Value:
     return array
 
 
+def raised(name: str, kind: object = None) -> Unusable:
+    """Return the compiler's view of an exception, which can only be raised."""
+    exception = Unusable(name + " has no place in a kernel, except after raise")
+    exception.raises = kind
+    return exception
+
+
 def builtin(name: str) -> object:
     """Return the compiler's view of a Python builtin."""
     if name == "__debug__":
         return True
     if name in BUILTINS:
         return Thing(name)
+    if name in EXCEPTIONS:
+        return raised(name)
     if name in PYTHONS or name in OWN_CHOICE:
         return Unusable(
             f"{name} has no place in a kernel",
@@ -306,14 +348,15 @@ PYTHONS = (
     " hash id iter next object super callable eval exec format"
     " ascii bin bytearray bytes compile delattr dir exit frozenset globals hex"
     " issubclass locals memoryview oct property quit setattr vars"
-    " ArithmeticError Exception IndexError KeyError RuntimeError StopIteration"
-    " TypeError ValueError ZeroDivisionError"
+).split()
+EXCEPTIONS = (
+    "ArithmeticError AssertionError AttributeError Exception FloatingPointError IndexError"
+    " KeyError LookupError MemoryError NameError NotImplementedError OSError OverflowError"
+    " RuntimeError StopIteration TypeError ValueError ZeroDivisionError"
 ).split()
 OWN_CHOICE = {
     "print": "output",
     "sum": "loops",
-    "enumerate": "loops",
-    "zip": "loops",
     "tuple": "tuples",
     "isinstance": "asking",
     "hasattr": "asking",
@@ -329,8 +372,6 @@ OWN_CHOICE = {
 
 REPLACED = {
     "sum": "a loop that adds up in a variable",
-    "enumerate": "for i in range(n), and the element by its index",
-    "zip": "for i in range(n), and the elements by their index",
     "print": "write numbers into an array",
     "str": "write numbers into an array",
     "list": "cuda.local.array(n, float32)",

@@ -4,7 +4,7 @@ A `Thing` is a module or function, known by its path: "cuda.grid", "math.exp", "
 has no value while a kernel runs; only the compiler sees it.
 """
 
-from .types import ANGLES, CONSTANTS, ONE, SIZES, TESTS, TWO
+from .types import ANGLES, CONSTANTS, HALVES, ONE, PARTS, SIZES, TESTS, TWO
 
 DIMS = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 # The types of elements that each atomic changes, and how many values it takes.
@@ -20,12 +20,15 @@ VOTES["match_all_sync"] = ("number", ("tuple", "int32", "bool"))
 COUNTS = ("syncthreads_count", "syncthreads_and", "syncthreads_or")
 MEETINGS = ("syncthreads", "syncwarp", "activemask") + COUNTS + SHUFFLES + tuple(VOTES)
 FENCES = ("threadfence", "threadfence_block", "threadfence_system", "nanosleep")
+WHOLES = [kind for kind in SIZES if "int" in kind]
 BITS = {  # bit intrinsics: type of the operand -> type of the result
-    "popc": {kind: kind for kind in ("int32", "uint32", "int64", "uint64")},
-    "clz": {kind: kind for kind in ("int32", "uint32", "int64", "uint64")},
+    "popc": {kind: kind for kind in WHOLES},
+    "clz": {kind: kind for kind in WHOLES},
     "ffs": {kind: "uint32" for kind in ("int32", "uint32", "int64", "uint64")},
-    "brev": {"int32": "uint32", "uint32": "uint32", "uint64": "uint64"},
+    "brev": {kind: "uint32" for kind in WHOLES + ["bool"]},
 }
+BITS["popc"]["bool"] = BITS["clz"]["bool"] = "int8"
+BITS["brev"]["uint64"] = "uint64"
 ALIASES = [  # Numba lets these be imported by name, and takes keywords in their calls
     "cuda." + name
     for name in ("grid", "gridsize", "syncthreads")
@@ -33,7 +36,7 @@ ALIASES = [  # Numba lets these be imported by name, and takes keywords in their
     + SHUFFLES
     + ("ballot_sync", "all_sync", "any_sync", "eq_sync")
 ]
-BUILTINS = "range len min max abs int float bool round pow divmod".split()
+BUILTINS = "range len min max abs int float bool round pow divmod enumerate zip".split()
 KNOWN = {"numba", "numba.cuda", "numba.types", "cuda.types", "math", "numpy"}
 KNOWN.update(["cuda." + name for name in DIMS])
 KNOWN.update([f"cuda.{name}.{axis}" for name in DIMS for axis in "xyz"])
@@ -45,7 +48,20 @@ KNOWN.update(
     " cuda.const cuda.const.array_like cuda.atomic cuda.atomic.compare_and_swap"
     " cuda.fma cuda.cbrt cuda.selp cuda.jit".split()
 )
-KNOWN.update(["math." + name for name in ONE + TESTS + ANGLES + TWO + CONSTANTS])
+MATHS = ONE + TESTS + ANGLES + TWO + PARTS
+KNOWN.update(["math." + name for name in MATHS + CONSTANTS])
+KNOWN.update(["cuda.fp16." + name for name in HALVES] + ["cuda.fp16"])
+# The functions of ``operator``, and their signs.
+SIGNS = dict(zip("neg pos invert not_".split(), "- + ~ not".split()))
+UNARY = tuple(SIGNS)
+SIGNS.update(zip("eq ne lt le gt ge".split(), "== != < <= > >=".split()))
+SYMBOLS = "+ - * / // % ** & | ^ << >>".split()
+NAMES = "add sub mul truediv floordiv mod pow and or xor lshift rshift".split()
+SIGNS.update(
+    {name + "_" * (name in ("and", "or")): s for name, s in zip(NAMES, SYMBOLS)}
+)
+SIGNS.update({"i" + name: sign for name, sign in zip(NAMES, SYMBOLS)})
+KNOWN.update(["operator"] + ["operator." + name for name in SIGNS])
 KNOWN.update(["numpy.inf", "numpy.nan", "numpy.pi", "numpy.e"])
 
 
@@ -107,6 +123,35 @@ class Type:
 
 class DType(Type):
     """The dtype of an array: unlike a `Type`, it cannot be called to convert a number."""
+
+
+class Member:
+    """A member of an enum, by its name; that of an IntEnum is also a whole number."""
+
+    def __init__(self, member: object):
+        self.path = f"{type(member).__name__}.{member.name}"
+        self.family = type(member)
+        self.value = member.value
+        self.whole = isinstance(member, int) and not hasattr(member, "_boundary_")
+
+    def __str__(self) -> str:
+        return self.path
+
+
+class Family:
+    """An enum, whose members a kernel may name."""
+
+    def __init__(self, family: object):
+        self.family = family
+        self.path = family.__name__
+
+    def member(self, name: str) -> Member | None:
+        """Return the member with this name, or None."""
+        known = self.family.__members__
+        return Member(known[name]) if name in known else None
+
+    def __str__(self) -> str:
+        return self.path
 
 
 class Shaped:

@@ -33,8 +33,6 @@ LINES = {  # simple statements that no kernel may use
     "global": "global",
     "nonlocal": "nonlocal",
     "del": "del",
-    "raise": "raise",
-    "assert": "assert",
 }
 
 
@@ -177,6 +175,10 @@ class Parser:
                 self.at += 1
                 ends = self.token.kind == "newline" or self.sees(";")
                 return Node("Return", line, value=None if ends else self.tuple())
+            if text == "assert":
+                return self.assertion(line)
+            if text == "raise":
+                return self.raising(line)
             if text in LINES:
                 first = self.at
                 self.skip_to(";")
@@ -193,6 +195,27 @@ class Parser:
         node = self.assignment(line)
         node.stop = self.tokens[self.at - 1].stop
         return node
+
+    def raising(self, line: int) -> Node:
+        """Parse a raise; without an exception, or with a cause, it is refused."""
+        self.at += 1
+        ends = self.token.kind == "newline" or self.sees(";")
+        error = None if ends else self.expression()
+        if error is not None and not self.sees("from"):
+            return Node("Raise", line, error=error)
+        self.skip_to(";")
+        return Node("Refused", line, what="raise", words=[])
+
+    def assertion(self, line: int) -> Node:
+        """Parse an assert, as the if and the raise that it stands for."""
+        self.at += 1
+        test = Node("UnaryOp", line, op="not", operand=self.expression())
+        error = Node("Name", line, id="AssertionError")
+        args = [self.expression()] if self.takes(",") else []
+        error = Node("Call", line, func=error, args=args, keywords=[])
+        return Node(
+            "If", line, test=test, body=[Node("Raise", line, error=error)], orelse=[]
+        )
 
     def assignment(self, line: int) -> Node:
         """Parse an assignment, or an expression statement."""
@@ -376,9 +399,10 @@ class Parser:
         if self.sees("lambda"):
             return self.lambda_expression()
         if self.sees("*", "**"):
-            self.at += 1
-            self.expression()
-            return Node("Refused", line, what="a star before an expression", words=[])
+            stars = self.name()
+            what = "a star before an expression"
+            inner = self.expression()
+            return Node("Refused", line, what=what, words=[stars], value=inner)
         if self.sees("yield", "await"):
             what = self.name()
             commas = () if what == "yield" else (",",)  # it yields a tuple with them
@@ -618,3 +642,14 @@ def parts_of(target: Node) -> list:
     for part in target.elts:
         targets += parts_of(part)
     return targets
+
+
+def literal(node: Node) -> bool:
+    """Return whether Python folds an expression at compile time."""
+    if node.kind == "Constant":
+        return isinstance(node.value, (int, float, bool))
+    if node.kind == "UnaryOp":
+        return node.op != "~" and literal(node.operand)
+    if node.kind == "BinOp":
+        return literal(node.left) and literal(node.right)
+    return False

@@ -1,9 +1,9 @@
 """Numba's typing rules: the types of numbers, and the type of each operation's result.
 
 The type of a number is its name: "int64", "float32". That of an array is ``("array",
-dtype, ndim)``, that of a tuple ``("tuple", types of its elements …)``. "none" is the type
-of None, and "static" the type of modules, types and functions, which only the compiler
-sees.
+dtype, ndim)``, that of a tuple ``("tuple", types of its elements …)``; a named tuple's
+begins with ``"tuple name name …"``. "none" is the type of None, and "static" the type of
+modules, types and functions, which only the compiler sees.
 """
 
 SIZES = {
@@ -40,6 +40,7 @@ UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
 # all of its values.
 TINY = ("bool", "int8")
 SMALL = TINY + ("int16", "uint8")
+NARROW = SMALL + ("float16", "float32")  # a float32 holds all of their values
 
 
 def is_number(kind: object) -> bool:
@@ -57,7 +58,12 @@ def is_array(kind: object) -> bool:
 
 
 def is_tuple(kind: object) -> bool:
-    return isinstance(kind, tuple) and kind[0] == "tuple"
+    return isinstance(kind, tuple) and kind[0][:5] == "tuple"
+
+
+def tuple_tag(value: tuple) -> str:
+    """Return the first part of a tuple's type: "tuple", and the names of its elements."""
+    return " ".join(("tuple",) + getattr(value, "_fields", ()))
 
 
 def in_words(kind: object) -> str:
@@ -68,6 +74,8 @@ def in_words(kind: object) -> str:
         return "a tuple"
     if isinstance(kind, tuple) and kind[0] == "range":
         return "a range"
+    if isinstance(kind, tuple):
+        return "an iterator"
     return WORDS.get(kind, str(kind))
 
 
@@ -161,6 +169,11 @@ def compared(a: str, b: str) -> str:
     return wider(real, other) if other in FLOATS else with_float(other, real)
 
 
+def as_doubles(a: object, b: object) -> bool:
+    """Return whether two integers are compared in float64: no integer type holds both."""
+    return is_integer(a) and is_integer(b) and compared(a, b) == "float64"
+
+
 def signed(sign: str, kind: str) -> str | None:
     """Return the type of a unary operation; None if there is none."""
     if sign == "~":
@@ -176,7 +189,17 @@ OTHERS = "acos acosh asin asinh atan atanh cosh degrees erf erfc expm1 gamma lga
 ONE = HALF + tuple((OTHERS + " log1p radians sinh tan").split())
 TESTS = ("isfinite", "isinf", "isnan")
 ANGLES = ("atan2", "hypot")
-TWO = ("copysign", "fmod", "pow")
+TWO = ("copysign", "fmod", "ldexp", "nextafter", "pow", "remainder")
+HALVES = {  # functions of ``cuda.fp16`` -> the number of their arguments
+    "h" + name: 1
+    for name in HALF + tuple("abs exp10 neg rcp rint rsqrt".split())
+    if name != "fabs"
+}
+HALVES.update({"h" + name: 2 for name in "add sub mul div max min".split()})
+ORDERED = tuple(["h" + name for name in "eq ne ge gt le lt".split()])  # give a bool
+HALVES.update({name: 2 for name in ORDERED})
+HALVES["hfma"] = 3
+PARTS = ("frexp", "modf")  # functions that return two numbers
 CONSTANTS = ("pi", "e", "inf", "nan", "tau")
 
 
@@ -189,15 +212,39 @@ def of_math(name: str, kinds: list) -> str | None:
     if name in ONE and len(kinds) == 1:
         kind = "float64" if is_integer(kinds[0]) else kinds[0]
         return kind if name in HALF else wider(kind, "float32")
+    if name in PARTS and len(kinds) == 1:
+        return parted(name, kinds[0])
     if len(kinds) != 2 or name not in ANGLES + TWO:
         return None
     a, b = kinds
+    if name == "ldexp":
+        return single(a)
     if name in ANGLES:
         if is_integer(a) and is_integer(b):
             return "float64"
         return wider(operation("+", a, b), "float32")
-    small = SMALL + ("float16", "float32")
-    narrow = a in small and b in small
-    if name == "pow" and a in small:
+    narrow = a in NARROW and b in NARROW
+    if name == "pow" and a in NARROW:
         narrow = narrow or b == "int32" or (a, b) == ("float32", "uint16")
     return "float32" if narrow else "float64"
+
+
+def single(kind: str) -> str:
+    """Return the type in which a function computes that takes float32 and float64."""
+    return "float32" if kind in NARROW else "float64"
+
+
+def parted(name: str, kind: str) -> tuple:
+    """Return the type of the two numbers that ``frexp`` or ``modf`` returns."""
+    if name == "frexp":
+        return ("tuple", single(kind), "int32")
+    real = "float32" if kind == "float32" else "float64"  # a peculiarity of Numba's
+    return ("tuple", real, real)
+
+
+def of_divmod(a: str, b: str) -> str:
+    """Return the type of the quotient and the rest in ``divmod``."""
+    if is_integer(a) and is_integer(b):
+        kind = unified(a, b)
+        return kind if kind == "float64" else "uint64" if kind in UNSIGNED else "int64"
+    return operation("//", a, b)

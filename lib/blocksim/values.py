@@ -4,10 +4,20 @@ A **way** is a path of control flow: the messages to readers use that word. A wa
 through one arm of an ``if``, or once more around a loop.
 """
 
-from .things import Scalar, Signature, Thing
+from .scalars import convert
+from .things import Member, Scalar, Signature, Thing
 from .tree import Node
-from .types import WHOLE_BITS, is_integer, is_number, is_tuple, unified
+from .types import (
+    WHOLE_BITS,
+    is_array,
+    is_integer,
+    is_number,
+    is_tuple,
+    tuple_tag,
+    unified,
+)
 
+LITERALS = ("int64", "uint64", "bool", "text")  # types of literals
 UNKNOWN = object()  # stands for the constant of a value that is not constant
 
 
@@ -76,6 +86,44 @@ def computed(value: Value) -> Value:
     """Return a constant, marked as one that Numba computes on the device."""
     copy = Value(value.kind, value.const, value.bits, value.fixed)
     copy.computed = True
+    return marked(copy, value)
+
+
+def element_of(part: Value) -> Value:
+    """Return a constant part of a tuple, whose type holds the number if the part's does."""
+    copy = computed(part)
+    copy.literal = not part.computed
+    return copy
+
+
+def marked(copy: Value, *values: Value) -> Value:
+    """Return a copy with the marks of its originals.
+
+    ``member`` is the member of an IntEnum that an integer is. ``mixed`` marks a float that
+    is an integer on some way, where the running kernel has to convert it. For ``hidden``
+    see there.
+    """
+    for value in values:
+        if hasattr(value, "member"):
+            copy.member = value.member
+        for mark in ("mixed", "hidden"):
+            if hasattr(value, mark):
+                setattr(copy, mark, True)
+    return copy
+
+
+def hidden(value: Value) -> Value:
+    """Return a part of a tuple whose type does not hold the number, as Numba gives it one.
+
+    It does if all parts are integers, booleans or texts.
+    """
+    const, whole = value.const, value.known and is_integer(value.kind)
+    if is_tuple(value.kind) and value.known:
+        const = tuple([hidden(part) for part in const])
+    elif not whole:
+        return value
+    copy = marked(Value(value.kind, const, value.bits, value.fixed), value)
+    copy.hidden = True
     return copy
 
 
@@ -152,6 +200,8 @@ class Typed:
     atomics, loops, calls_waiting : bool
         Is there an atomic in it, or in what it calls? A while? A call of a function
         that may wait?
+    literal : bool
+        Does its code depend on the numbers that it was handed as literals?
     names : dict
         Its variables, with all the types they ever have.
     unset : set of str
@@ -164,7 +214,7 @@ class Typed:
         self.kinds = kinds
         self.result = None
         self.meets = False
-        self.atomics = self.loops = self.calls_waiting = False
+        self.atomics = self.loops = self.calls_waiting = self.literal = False
         self.names = {}
         self.unset = set()
 
@@ -188,7 +238,11 @@ class Function:
     find : callable
         ``find(name)`` returns the value of a name around the function, or raises
         KeyError.
+    inline : bool
+        Does Numba put it into its caller? Then it may give back an array it made.
     """
+
+    inline = False
 
     def __init__(self, name, node: Node, find, resolve=None, signature=None):
         self.name = name
@@ -227,6 +281,8 @@ def signed(function: Function) -> tuple | None:
 class Closure(Function):
     """A nested function: it is compiled again for each call."""
 
+    inline = True
+
     def __init__(self, name, node, outer):
         super().__init__(name, node, outer.find, outer.typed.function.resolve)
         self.outer = outer
@@ -249,13 +305,20 @@ def constant(value: object, line: int) -> Value:
         return Value("float64", value)
     if isinstance(value, Scalar):
         number = Value(value.dtype.name, fixed=True)
-        number.scalar = value.dtype(value.value).value
+        number.scalar = convert(value.value, value.dtype.name, True)
         return number
     if isinstance(value, (tuple, list)) and not isinstance(value, list):
         parts = [constant(part, line) for part in value]
-        return Value(("tuple",) + tuple([part.kind for part in parts]), tuple(parts))
+        if not all([part.kind in LITERALS and part.known for part in parts]):
+            parts = [hidden(part) for part in parts]
+        kind = (tuple_tag(value),) + tuple([part.kind for part in parts])
+        return Value(kind, tuple(parts))
     if isinstance(value, str):
         return Value("text", value)
+    if isinstance(value, Member) and value.whole:
+        number = Value("int64", value.value, bits_of(value.value))
+        number.computed, number.member = True, value
+        return number
     return Value("static", value)
 
 
@@ -276,18 +339,30 @@ def joined(a: Value, b: Value) -> Value:
     if a.kind == b.kind:
         same = a.known and b.known and same_constant(a.const, b.const)
         if a.kind == "static" and not same:
-            return Value("clash")
+            clash = Value("clash")
+            clash.members = isinstance(a.const, Member)
+            return clash
+        if hasattr(a, "member") and hasattr(b, "member") and not same:
+            return marked(Value(a.kind), a)
         if same:  # Numba sees two definitions here, even of one value
             return computed(a) if is_number(a.kind) else a
-        return Value(a.kind, bits=max(a.bits, b.bits), fixed=a.fixed and b.fixed)
+        value = Value(a.kind, bits=max(a.bits, b.bits), fixed=a.fixed and b.fixed)
+        return value if is_integer(a.kind) else marked(value, a, b)
     if is_number(a.kind) and is_number(b.kind):
         kind = unified(a.kind, b.kind)
         whole = is_integer(kind)
-        return Value(kind, bits=max(a.bits, b.bits) if whole else 0)
-    if is_tuple(a.kind) and is_tuple(b.kind) and len(a.kind) == len(b.kind):
+        value = Value(kind, bits=max(a.bits, b.bits) if whole else 0)
+        if not whole and [
+            x for x in (a, b) if is_integer(x.kind) or hasattr(x, "mixed")
+        ]:
+            value.mixed = True
+        return value
+    if is_tuple(a.kind) and a.kind[0] == b.kind[0] and len(a.kind) == len(b.kind):
         parts = [joined(Value(x), Value(y)) for x, y in zip(a.kind[1:], b.kind[1:])]
         if not [part for part in parts if part.kind in ("clash", "maybe")]:
-            return Value(("tuple",) + tuple([part.kind for part in parts]))
+            return Value(a.kind[:1] + tuple([part.kind for part in parts]))
+    if is_array(a.kind) and is_array(b.kind) and a.kind[:3] == b.kind[:3]:
+        return Value(max(a.kind, b.kind, key=len))  # read-only if one of them is
     if "none" in (a.kind, b.kind):
         return Value("maybe")
     clash = Value("clash")
@@ -297,7 +372,7 @@ def joined(a: Value, b: Value) -> Value:
 
 def same_constant(a: object, b: object) -> bool:
     """Return whether two constants are equal; True differs from 1 here, −0.0 from 0.0."""
-    if isinstance(a, Thing) and isinstance(b, Thing):
+    if isinstance(a, (Thing, Member)) and type(a) is type(b):
         return a.path == b.path
     if isinstance(a, Function) and isinstance(b, Function):
         return a.node is b.node
@@ -338,7 +413,7 @@ def unsure(value: Value) -> Value:
         return value
     copy = Value(value.kind, bits=value.bits, fixed=value.fixed)
     copy.unsure = True
-    return copy
+    return marked(copy, value)
 
 
 class Unusable:

@@ -1,14 +1,15 @@
 """What a launch takes in, where threads meet, what atomics do, and where it ends."""
 
 import math
+from collections import namedtuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from blocksim import Fault, cuda, load, run
-from blocksim.memory import Part
+from blocksim.memory import View
 
 
 def kernel(body: str, parameters: str = "x, y") -> object:
@@ -160,6 +161,254 @@ def test_one_thread_sees_views_as_numpy_does(one: slice, two: slice) -> None:
         for i in range(n):
             a[i] = 2 * b[i] + 1
         assert mine.tolist() == numpys.tolist()
+
+
+# ---- tuples
+
+
+def test_a_tuple_hands_over_numbers_arrays_and_tuples() -> None:
+    body = """a, (b, (c, d), rest) = x
+b[t] = a + len(rest) + len(x) + x[1][1][0]
+c, d = d, c
+for row in y:
+    row[t] += x[0] + c"""
+    b, c, d = np.zeros(4, np.float32), np.int64(2), 3
+    rows = [np.full(4, 5, np.int32), np.full(4, 7, np.int32)]
+    for mode in ("race", "full", "plain"):
+        assert launched(body, (1, (b, (c, d), ())), tuple(rows), mode=mode).faults == []
+    assert b.tolist() == [5] * 4
+    assert [row.tolist() for row in rows] == [[17] * 4, [19] * 4]
+
+
+def test_an_array_in_a_tuple_has_a_name_with_its_place() -> None:
+    x, y = np.zeros(4, np.float32), np.zeros(4, np.float32)
+    found = fault("x[1][0][t + 1] = 1.0", (x, (y,)))
+    assert found.text == "thread 3 asks for x[1][0][4]; its shape is [4]"
+    found = fault("x[0][t] = x[1][(t + 1) % 4]", (x, x))
+    assert found.array == "x[0]" and found.alias == "x[1]"
+    report = launched("x[0][t] = x[1][t]", (x, y))
+    assert report.bytes == {"x[0]": 16, "x[1]": 16}
+    with pytest.raises(ValueError, match=r"x\[1\]\[0\]: expected a number or an array"):
+        launched("y = x", (1, ("a",)))
+
+
+def test_a_named_tuple_has_its_names() -> None:
+    Sizes = namedtuple("Sizes", "rows columns")
+    x = np.zeros(2, np.float64)
+    body = "x[0] = y.rows\nx[1] = y.columns + y[0] + len(y)"
+    assert launched(body, x, Sizes(3, 0.5), block=1) and x.tolist() == [3, 5.5]
+    kernel = load("def kernel(x):\n    x[0] = SIZES.rows", "kernel",
+                  {"SIZES": Sizes(8, 9)}, whole=False)  # fmt: skip
+    kernel[1, 1](x)
+    assert x[0] == 8
+    assert "a tuple has no depth" in str(fault("x[0] = y.depth", x, Sizes(1, 2)))
+    body = "t = y if x[0] > 0 else (1, 2)\nx[0] = t[0]"
+    assert "two ways lead here" in str(fault(body, x, Sizes(1, 2)))
+
+
+# ---- enumerate and zip
+
+LOOPS = [
+    "for i, v in enumerate(x): put(i, v)",
+    "for i, v in enumerate(x, 5): put(i, v)",
+    "for i, v in enumerate(x[1:], n): put(i, v)",
+    "for p in enumerate(z, -1): put(p[0], p[1])",
+    "for i, (j, v) in enumerate(enumerate(range(7, n, -2), n), n * 2): put(i + j, v)",
+    "for v, w in zip(x, y): put(v, w)",
+    "for (i, v), (w, k) in zip(enumerate(y), zip(z, range(9))): put(i + k, v * w)",
+    "for v, in zip(x): put(v, 1)",
+    "for v in zip(): put(1, 1)",
+    "for v, w in zip(x[::-2], (n, 4, 5)):\n        put(v, w)\n    else: put(n, n)",
+    "for v, w in zip(x, y):\n        if v == 2: continue\n        put(v, w)",
+    "for row, v in zip(table, y): put(row[1], v + len(row))",
+]
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("mode", ["race", "full", "plain"])
+def test_enumerate_and_zip_give_what_pythons_give(loop: str, mode: str) -> None:
+    x, y, z = np.arange(1, 6), np.arange(10, 13), (3, 1, 4, 1)
+    table, n = np.arange(8).reshape(4, 2), 3
+    expected, given = [], np.zeros(40, np.int64)
+    names = {"put": lambda a, b: expected.append((a, b)), "x": x, "y": y, "z": z}
+    exec(f"if 1:\n    {loop}", {**names, "table": table, "n": n})
+    body = loop.replace("put(", "k = put(out, k, ")
+    source = f"""def kernel(x, y, z, table, n, out):
+    def put(out, k, a, b):
+        out[2 * k], out[2 * k + 1] = a, b
+        return k + 1
+    k = 0
+    {body}
+    out[-1] = k"""
+    kernel = load(source, "kernel", whole=False)
+    assert run(kernel, 1, 1, x, y, z, table, n, given, mode=mode, negative="wraps")
+    assert given[-1] == len(expected)
+    assert given[: 2 * len(expected)].reshape(-1, 2).tolist() == [*map(list, expected)]
+
+
+def test_enumerate_and_zip_read_each_element_in_its_iteration() -> None:
+    body = "for i, v in enumerate(x):\n    x[i] += v\n    if i: x[i - 1] = 0.0"
+    x = np.array([1, 2, 3], np.float32)
+    assert launched(body, x, block=1) and x.tolist() == [0, 0, 6]
+    body = "for v, w in zip(x, y):\n    y[t] = v\n    y[t] = w"
+    found = fault(body, [1.0] * 4, [0.0] * 4)
+    assert (found.kind, found.array, found.line) == ("race", "y", 3)  # the head
+    report = launched("for v, w in zip(x, y[:2]): pass", [1.0] * 8, [2.0] * 8, block=1)
+    assert report.loads == {"x": [2], "y": [2]}
+
+
+def test_enumerate_and_zip_stand_in_the_head_of_a_for() -> None:
+    for body, said in [
+        ("z = zip(x, x)", "zip has no place outside the head of a for"),
+        (
+            "x[0] = len(enumerate(x))",
+            "enumerate has no place outside the head of a for",
+        ),
+    ]:
+        found = fault(body, [0.0])
+        assert found.declined == "loops" and said in str(found)
+    for body, said in [
+        ("for i, v in enumerate(3): pass", "int64 has no parts to go through"),
+        (
+            "for i, v in enumerate(x, 1.5): pass",
+            "the start of enumerate is a whole number",
+        ),
+        ("for i, v in enumerate(x, start=1): pass", "takes no names of parameters"),
+        ("for v, w in zip(x, (1, 2.5)): pass", "have several types"),
+        ("for v, w in zip(x, x, x): pass", "3 values for 2 names"),
+    ]:
+        assert said in str(fault(body, [0.0])), body
+
+
+# ---- views
+
+STEPS = st.sampled_from([1, -1, 2, -3, None])
+KEYS = st.lists(
+    st.builds(slice, ENDS, ENDS, STEPS) | st.integers(0, 2) | st.just(...),
+    min_size=1, max_size=3,
+).filter(lambda key: key.count(...) < 2 and key != [...])  # fmt: skip
+
+
+def spelled(key: list) -> str:
+    """An index as a kernel has it."""
+    ends = [
+        (one.start, one.stop, one.step) if isinstance(one, slice) else [one]
+        for one in key
+    ]
+    names = [
+        ["" if n is None else "..." if n is ... else str(n) for n in e] for e in ends
+    ]
+    return ", ".join(map(":".join, names))
+
+
+@given(KEYS, KEYS, st.sampled_from(["race", "full", "plain"]))
+@settings(max_examples=150, deadline=None)
+def test_a_view_of_a_view_has_the_elements_of_numpys(
+    one: list, two: list, mode: str
+) -> None:
+    x, expected = np.zeros((4, 3, 5), np.int32), np.zeros((4, 3, 5), np.int32)
+    try:
+        view = expected[tuple(one)][tuple(two)]
+    except IndexError:
+        assume(False)
+    assume(isinstance(view, np.ndarray) and view.size and view.ndim)
+    view[...] = np.arange(view.size).reshape(view.shape)
+    names = [f"i{d}" for d in range(view.ndim)]
+    body = f"v = x[{spelled(one)}][{spelled(two)}]\nn = v.size * 0\nv[:] = 9"
+    for depth, name in enumerate(names):
+        body += f"\n{'    ' * depth}for {name} in range(v.shape[{depth}]):"
+    inside = "\n" + "    " * view.ndim
+    body += f"{inside}v[{', '.join(names)}] = n{inside}n += 1"
+    report = launched(body, x, block=1, mode=mode)
+    assert report and x.tolist() == expected.tolist()
+    if mode != "plain":
+        assert report.stores == {"x": [2 * view.size]} and report.loads == {"x": [0]}
+
+
+def test_a_slice_takes_a_number_or_a_tuple_of_as_many() -> None:
+    x = np.zeros((2, 4), np.int32)
+    assert launched("x[:, 1:3] = y[0]\nx[1][:2] = (5.9, 7.2)", x, [2.5], block=1)
+    assert x.tolist() == [[0, 2, 2, 0], [5, 7, 2, 0]]
+    assert "2 numbers for a slice of 3 elements" in str(fault("x[0, 1:] = (1, 2)", x))
+    for body, said in [
+        ("x[0] = x[1]", "a slice takes one number for all of its elements"),
+        ("x[:] = (1, 2)", "a slice of one dimension takes numbers of one type"),
+        ("x[0] = (1, 2.5)", "a slice of one dimension takes numbers of one type"),
+        ("x[0] += 1", "+ needs two numbers, not an array"),
+        ("x[::0] = 1", "a step of 0 is an error"),
+        ("y = x[...]", "an ellipsis alone is no view"),
+        ("a, b = x.shape[t:]", "the bounds of a tuple's slice have to be constants"),
+        ("y = x[1.5:]", "a bound of a slice is a whole number, not float64"),
+    ]:
+        found = fault(body, x)
+        assert found.kind == "compile" and said in found.reason, body
+
+
+OUTSIDE = {  # what thread 0 asks for -> what the message says of it, and the index
+    "x[1:3][2]": ("[2] of x[1:3], which is x[3]; its shape is [2]", [3]),
+    "x[6:][2]": ("[2] of x[6:8], which is x[8]; its shape is [2]", [8]),
+    "x[6:][-1]": (
+        "[-1] of x[6:8], which is x[7]; its shape is [2], and a negative index counts"
+        " from the end, on a GPU too", [7],
+    ),
+    "x[::-2][4]": ("[4] of x[7::-2], which is x[-1]; its shape is [4]", [-1]),
+    "x[:][8]": ("x[8]; its shape is [8]", [8]),
+    "y[1, :3][3]": ("[3] of y[1, 0:3], which is y[1, 3]; its shape is [3]", [1, 3]),
+    "y[1:, 3][1]": ("[1] of y[1:2, 3], which is y[2, 3]; its shape is [1]", [2, 3]),
+    "y[:, 4][0]": ("y[:, 4]; its shape is [2, 4]", [":", 4]),
+    "y[1:, 1:][0][3]": ("[3] of y[1, 1:4], which is y[1, 4]; its shape is [3]", [1, 4]),
+    "y[1:][1][0]": ("[1] of y[1:2, :], which is y[2]; its shape is [1, 4]", [2]),
+    "y[2][0]": ("y[2]; its shape is [2, 4]", [2]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("index", OUTSIDE)
+def test_an_index_outside_of_a_view_names_the_array_and_its_index(index: str) -> None:
+    x, y = np.zeros(8, np.float32), np.zeros((2, 4), np.float32)
+    said, real = OUTSIDE[index]
+    for body in (f"z[t] = {index}", f"{index} = 1.0"):
+        found = fault(body, x, y, [0.0] * 4)
+        assert found.text == f"thread 0 asks for {said}"
+        assert (found.kind, found.array, found.index) == ("index", index[0], real)
+
+
+def test_a_negative_index_of_a_view_may_count_from_its_end() -> None:
+    x = np.arange(8, dtype=np.float32)
+    body = "v = x[2:6]\ny[t] = v[-1 - t] + v[1:][-1]"
+    report = launched(body, x, y := np.zeros(3, np.float32), block=3, negative="wraps")
+    assert report and y.tolist() == [10, 9, 8]
+    said = (
+        "asks for [-1] of x[2:6], which is x[5]: a negative index counts from the end"
+    )
+    assert said in str(report.notes[0]) and report.notes[0].index == [5]
+
+
+def test_accesses_through_views_are_those_of_the_array_beneath() -> None:
+    body = "a, b = x[:6], x[2:]\na[t + 2] = 1.0\ny[t] = b[(t + 1) % 4]"
+    found = fault(body, [0.0] * 8, [0.0] * 4)
+    assert (found.kind, found.how, found.array, found.index) == (
+        "race", "overwrite", "x", [3],
+    )  # fmt: skip
+    body = "s = cuda.shared.array(8, float32)\ns[:4][t] = 1.0\ny[t] = s[4:][t]"
+    found = fault(body, [0.0], [0.0] * 4)
+    assert (found.kind, found.array, found.index) == ("uninitialised", "s", [4])
+    body = "s = cuda.local.array(8, float32)\ns[:4] = 1.0\ny[t] = s[t:][4]"
+    found = fault(body, [0.0], [0.0] * 4)
+    assert (found.kind, found.array, found.index) == ("uninitialised", "s", [4])
+    x, y = np.zeros((32, 32), np.float32), np.zeros(32, np.float32)
+    report = launched("y[t] = x[:, 0][t] + x[0, :][t]", x, y, block=32, mode="full")
+    assert report.transactions["x"] == 32 + 4
+
+
+def test_an_array_is_given_back_by_the_name_of_a_parameter_only() -> None:
+    head = "from numba import cuda\n\n@cuda.jit(device=True)\ndef part(x, n):\n"
+    tail = "\n@cuda.jit\ndef kernel(x):\n    part(x, 2)[0] = 5\n"
+    for body, right in [
+        ("return x", True), ("return x[n:]", False), ("y = x\n    return y", False),
+        ("x = x[1:]\n    return x", False), ("return x if n else x", False),
+    ]:  # fmt: skip
+        report = run(load(f"{head}    {body}\n{tail}", "kernel"), 1, 1, [0] * 4)
+        assert bool(report) == right, body
 
 
 # ---- where threads meet
@@ -517,7 +766,8 @@ y[0] = s"""
     y = np.zeros(1, np.float32)
     assert launched(body, np.array([[1, 2], [10, 20]], np.float32), y, block=1)
     assert y[0] == 33
-    part = Part(type("A", (), {"shape": (2, 3), "__getitem__": lambda s, k: k})(), 1)
+    beneath = type("A", (), {"ndim": 2, "__getitem__": lambda s, k: k})()
+    part = View(beneath, [1, range(3)])
     assert list(part) == [(1, 0), (1, 1), (1, 2)] and len(part) == 3
 
 
@@ -586,10 +836,18 @@ def test_a_loop_without_end_is_found_at_the_default_settings(
     assert (said.kind, said.line, said.threads) == ("endless", STUCK[body], [0])
 
 
+@pytest.mark.parametrize("body", ["x[t] = 0", "y[t] = 0", "y[t] = math.nan"])
+def test_storing_the_same_number_again_changes_nothing(body: str) -> None:
+    said = fault(f"while True: {body}", np.zeros(4, np.int32), np.zeros(4, np.float32))
+    assert "nothing changes from turn to turn" in str(said)
+
+
 # What looks like standing still: only one thing changes, or the loop is begun anew.
 LONG = [
     "i = 0\nwhile i < 20000: i += 1",
     "while x[g] < 500: x[g] += 1",
+    "z = cuda.local.array(1, float32)\nz[0] = 0.0\ni = 0\nwhile i < 200:\n"
+    "    i += math.copysign(1.0, z[0]) < 0\n    z[0] = -z[0]",
     "while cuda.atomic.add(x, g, 1) < 500: pass",
     "s = cuda.local.array(1, int32)\ns[0] = 0\nwhile s[0] < 500: s[0] += 1",
     "s = cuda.shared.array(4, int32)\ns[t] = 0\nwhile s[t] < 500: s[t] += 1",

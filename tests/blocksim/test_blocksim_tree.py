@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from blocksim.tokens import plain
 from blocksim.tree import parse
-from kernels.correct import CORRECT
+from kernels.correct import CORRECT, UNTRANSLATED
 from kernels.faulty import FAULTY
 from kernels.grammar import program, wild
 from kernels.litmus import LITMUS
@@ -52,8 +52,7 @@ REFUSED = {  # what no kernel may use, by what the simulator calls it
     "AsyncFunctionDef": "async", "AsyncWith": "async", "AsyncFor": "async",
     "Import": "an import inside a kernel", "ImportFrom": "an import inside a kernel",
     "Global": "global", "Nonlocal": "nonlocal", "Delete": "del", "Raise": "raise",
-    "Assert": "assert", "bytes": "a bytes literal", "complex": "a complex number",
-    "ellipsis": "an ellipsis",
+    "bytes": "a bytes literal", "complex": "a complex number", "ellipsis": "an ellipsis",
 }  # fmt: skip
 # Nodes without parts of their own form, by the parts that the simulator keeps.
 PARTS = {
@@ -148,9 +147,24 @@ def small_function(node):
     return "Lambda", node.lineno, parameters(node.args), theirs(node.body)
 
 
+def raising(node):
+    """Only the raise of an exception without a cause has a node of its own."""
+    plain = node.exc is not None and node.cause is None
+    return ("Raise", node.lineno, theirs(node.exc)) if plain else None
+
+
+def assertion(node):
+    """An assert is an if with a raise."""
+    line, said = node.lineno, [] if node.msg is None else [theirs(node.msg)]
+    error = "Call", line, ("Name", line, "AssertionError"), said, []
+    test = "UnaryOp", line, "not", theirs(node.test)
+    return "If", line, test, [("Raise", line, error)], []
+
+
 SPECIAL = {
     "Constant": constant, "Call": call, "JoinedStr": joined, "For": loop,
     "Slice": part_of_array, "FunctionDef": function, "Lambda": small_function,
+    "Raise": raising, "Assert": assertion,
 }  # fmt: skip
 
 # ---- ours, in the same tuples; MicroPython runs this text as well
@@ -177,6 +191,7 @@ OWN = {
     "Slice": "parts",
     "FunctionDef": "name parameters body decorators",
     "Lambda": "parameters body",
+    "Raise": "error",
 }
 ours = {"PARTS": PARTS | OWN}
 exec(OURS, ours)
@@ -211,7 +226,7 @@ def sources() -> Iterator[tuple[str, str]]:
     for kernel in verdicts.corpus():
         if kernel.file != "broken":
             yield kernel.name, kernel.head + kernel.text
-    for cases in (CORRECT, FAULTY):
+    for cases in (CORRECT, UNTRANSLATED, FAULTY):
         yield from ((name, source) for name, (source, *_) in cases.items())
     for name, body in (ALONE | TOGETHER).items():
         yield name, text(body)

@@ -138,6 +138,9 @@ def of_the_corpus() -> Iterator[tuple[str, Kernel, list]]:
             yield asked.name, kernel, given
 
 
+WITHOUT = re.compile("^a slice is|^zip and|is a tuple$")  # what is never translated
+
+
 @pytest.mark.filterwarnings("ignore::SyntaxWarning")
 def test_what_the_simulator_takes_is_translated_or_refused_at_a_line() -> None:
     found = []
@@ -150,7 +153,11 @@ def test_what_the_simulator_takes_is_translated_or_refused_at_a_line() -> None:
         else:
             assert undeclared(made["wgsl"]) == set(), name
             found.append(made)
-    refused = [one for one in found if isinstance(one, Untranslatable)]
+    refused = [
+        one
+        for one in found
+        if isinstance(one, Untranslatable) and not WITHOUT.search(one.reason)
+    ]
     assert len(refused) < len(found) / 8
     assert len(found) > 150
 
@@ -259,8 +266,18 @@ REFUSED = {
     "y[i] = np.float64(x[i])": "a number becomes float64 here",
     "y[i] = i + 3000000000": "3000000000 has more than 32 bits",
     "y[i] = math.erf(x[i])": "WGSL has no erf",
+    "for k, v in enumerate(x): y[k] = v": "zip and enumerate go through arrays",
+    "y[i] = x[2:][i]": "a slice is a view of an array",
+    "a, b = (1, 2, 3)[1:]\n    y[a:b] = 0": "a slice is a view of an array",
+    "a = cuda.local.array((2, 4), float32)\n    a[0] = 0": "one number for a whole row",
     "y[i] = cuda.activemask()": "cuda.activemask depends on how a GPU runs its threads",
     "y[i] = cuda.clz(i)": "cuda.clz of a number of 64 bits",
+    "y[i] = cuda.popc(int8(i))": "cuda.popc of a number of 8 bits",
+    "y[i] = math.frexp(x[i])[0]": "WGSL has no frexp",
+    "y[i] = math.nextafter(x[i], x[0])": "WGSL has no nextafter",
+    "y[i] = round(x[i], 2)": "round to digits, which is computed in float64",
+    "y[i] = cuda.fp16.hneg(x[i])": "WGSL has no hneg",
+    "y[i] = int32(float16(x[i]))": "Numba rounds a float16 to the nearest integer",
     "cuda.threadfence()": "cuda.threadfence orders what other blocks see",
     "a = x\n    for a in (1, 2): pass": "",
     "a = x if i > 3 else y\n    y[i] = a[i]": "one of two arrays",

@@ -359,3 +359,101 @@ def kernel(x, y, n):
     {"x": X, "y": ["out", [10]], "n": ["number", 10]},
     {"y": np.repeat(x[::4], 4)[:10].tolist()},
 )
+
+CORRECT["functions, types and sizes as arguments"] = case(
+    """
+import operator
+
+
+@cuda.jit(device=True)
+def halved(tile, op, n):
+    t = cuda.threadIdx.x
+    step = n // 2
+    while step > 0:
+        if t < step:
+            tile[t] = op(tile[t], tile[t + step])
+        cuda.syncthreads()
+        step //= 2
+    return tile[0]
+
+
+@cuda.jit(device=True)
+def of_block(x, op, dtype, n, *last):
+    t = cuda.threadIdx.x
+    tile = cuda.shared.array(n, dtype)
+    tile[t] = dtype(x[t])
+    cuda.syncthreads()
+    return op(halved(tile, op, n), *last)
+
+
+@cuda.jit(device=True)
+def larger(a, b):
+    return a if a > b else b
+
+
+@cuda.jit
+def kernel(x, y):
+    sums = of_block(x, operator.add, float32, 8, 1)
+    most = of_block(x, larger, float32, 8, -9)
+    least = of_block(x, lambda a, b: operator.neg(max(-a, -b)), float32, 8, 9)
+    if cuda.threadIdx.x == 0:
+        y[0], y[1], y[2] = sums, most, least
+""",
+    [1, 1],
+    [8, 1],
+    {"x": numbers(8), "y": ["floats", [0.0] * 3]},
+    {"y": (lambda x: [sum(x) + 1, max(x), min(x)])(numbers(8)[1])},
+)
+
+UNTRANSLATED = {}  # right kernels that blocksim.wgsl declines
+
+UNTRANSLATED["shared memory in two halves"] = case(
+    """@cuda.jit(device=True)
+def reversed_into(out, row):
+    for c in range(row.shape[0]):
+        out[c] = row[row.size - 1 - c]
+
+@cuda.jit
+def kernel(x, y, n):
+    t = cuda.threadIdx.x
+    both = cuda.shared.array(16, float32)
+    a, b = both[:n], both[n:2 * n]
+    grid = cuda.local.array((3, 4), float32)
+    grid[:] = 0
+    grid[1:, ::-2] = float32(1)
+    a[t] = x[t]
+    cuda.syncthreads()
+    if t == 0:
+        reversed_into(b, a)
+        b[-1:] = 5
+    cuda.syncthreads()
+    part = both[n:][:n]
+    cuda.atomic.add(part, t, grid[2, 3] + grid[..., 1][2])
+    y[t] = part[t]
+""",
+    [1, 1],
+    [8, 1],
+    {"x": X, "y": ["out", [8]], "n": ["number", 8]},
+    {"y": [*(x[7:0:-1] + 2).tolist(), 7.0]},
+)
+
+UNTRANSLATED["pairs of neighbours, by zip and enumerate"] = case(
+    """@cuda.jit
+def kernel(x, y, n):
+    i = cuda.grid(1)
+    s = float32(0)
+    for k, (a, b) in enumerate(zip(x[:n], x[1:]), 1):
+        s += a * b * k
+    for (k, row), w in zip(enumerate(y), (1, 2, 3)):
+        row[i] = s * w + k
+""",
+    [1, 1],
+    [2, 1],
+    {"x": X, "y": ["out", [3, 2]], "n": ["number", 9]},
+    {
+        "y": [
+            [float(w * (x[:9] * x[1:] * range(1, 10)).sum() + w - 1)] * 2
+            for w in (1, 2, 3)
+        ]
+    },
+)

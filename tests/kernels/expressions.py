@@ -6,11 +6,28 @@ Numba writes them, for a, b, c in this order.
 
 from itertools import product
 
-HEAD = """import math
+HEAD = """import enum
+import math
+import operator
 
 import numpy as np
 from numba import (boolean, cuda, float32, float64, int8, int16, int32, int64, types,
                    uint8, uint16, uint32, uint64)
+
+
+class Color(enum.Enum):
+    red = 1
+    green = 2
+
+
+class Half(enum.Enum):
+    a = 0.5
+    b = 1.5
+
+
+class Shape(enum.IntEnum):
+    circle = 2
+    square = 500
 """
 
 NUMBERS = [
@@ -85,6 +102,10 @@ RARER = [
     "min(a, b, 3)",
     "np.minimum(a, b)",
     "math.remainder(a, b)",
+    "math.nextafter(a, b)",
+    "round(a, b)",
+    "cuda.fp16.hadd(a, b)",
+    "cuda.fp16.hlt(a, b)",
     "a if a < b else b",
     "np.float32(a) + b",
     "float32(a) * b",
@@ -410,6 +431,14 @@ SHUFFLES = [
     "cuda.shfl_sync(a, 1.5, 0)",
     "cuda.grid(a)",
     "cuda.fp16.hadd(a, a)",
+    "cuda.fp16.hfma(a, 2, 0.5)",
+    "cuda.fp16.hsin(a)",
+    "cuda.fp16.heq(a, a)",
+    "a.bit_count()",
+    "math.ldexp(a, 2)",
+    "divmod(a, a)",
+    "divmod(a, True)",
+    "divmod(a, 2.5)",
 ]
 SPELLED = (
     "byte ubyte char uchar short ushort intc uintc int_ uint long long_ ulong"
@@ -417,6 +446,49 @@ SPELLED = (
     " boolean float_ f2 f4 i8 u1 b1"
 ).split()
 CODES = SPELLED + "int float i f d e b B h H I l L q Q ? F <f4 =i >f4 str".split()
+OF_TWO = (
+    "add sub mul truediv floordiv mod pow and_ or_ xor lshift rshift eq ne lt le gt ge"
+    " iadd isub imul itruediv ifloordiv imod ipow iand ior ixor ilshift irshift"
+    " is_ is_not matmul contains getitem plus __add__"
+).split()
+ONE_MORE = "neg pos invert inv not_ truth abs index".split()
+OF_OPERATOR = [
+    *(f"operator.{name}(a, b)" for name in OF_TWO),
+    *(f"operator.{name}(a)" for name in ONE_MORE),
+    "operator.add(a=a, b=b)",
+    "operator.add(a)",
+    "operator.pow(a, 2)",
+    "operator.eq(None, None)",
+    "operator.not_(None)",
+]
+OPERATOR_ON_ARRAYS = [
+    "operator.iadd(a, 1)",
+    "operator.setitem(a, 0, 1)",
+    "operator.itemgetter(1)(a)",
+    "operator.not_(a)",
+    "operator.not_(a[0])",
+    "operator.truth(a[0])",
+]
+OF_ENUMS = [
+    "Color.red < Color.green",
+    "Color(1) == Color['green']",
+    "Color.red == 1",
+    "Color.red == Half.a",
+    "Color.red + 1",
+    "Shape.triangle",
+    "bool(Shape.circle)",
+    "boolean(Shape.circle)",
+    "int(Shape.circle)",
+    "int16(Shape.circle)",
+    "float(Shape.circle)",
+    "float32(Shape.circle)",
+    "math.sqrt(Shape.circle)",
+    "math.pow(Shape.circle, 2)",
+    "(1, 2, 3)[Shape.circle]",
+    "min(Shape.circle, a)",
+    "a + Shape.circle",
+    "a % Shape.circle",
+]
 CHOICES = ["a if c else b", "(a if c else b) + 1", "a and b", "a or b"]
 
 ASKED = [
@@ -442,4 +514,7 @@ ASKED = [
     ),
     (ATOMICS, [f"{name}[::1]" for name in NUMBERS]),
     (CHOICES, MIXED),
+    (OF_OPERATOR, ["float32, float32", "int32, int32", "boolean, boolean"]),
+    (OPERATOR_ON_ARRAYS, ["float32[::1]", "float16[::1]"]),
+    (OF_ENUMS, ["float32", "int32"]),
 ]

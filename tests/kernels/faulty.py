@@ -1,13 +1,13 @@
 """Kernels with one fault each, and what the simulator should say about it."""
 
-from kernels.correct import CORRECT, X, case
+from kernels.correct import CORRECT, UNTRANSLATED, X, case
 
 FAULTY = {}
 
 
 def mutant(name, of, changes, **fields):
     """Add a correct kernel with a change; ``fields`` are those of the fault."""
-    source, launch = CORRECT[of]
+    source, launch = {**CORRECT, **UNTRANSLATED}[of]
     for old, new in changes.items():
         assert old in source, (name, old)
         source = source.replace(old, new)
@@ -446,4 +446,39 @@ def kernel(x):
 """,
     {"x": X},
     fields={"kind": "index", "index": [1, -1], "line": 7},
+)
+HALVES = "shared memory in two halves"
+mutant(
+    "a race through two views",
+    HALVES,
+    {"    cuda.syncthreads()\n    if t == 0:\n": "    if t == 0:\n"},
+    kind="race",
+    how="too early",
+    threads=[0, 1],
+    array="both",
+    index=[1],
+    line=7,
+    earlier=17,
+)
+mutant(
+    "an index outside of a view, and inside of the array",
+    HALVES,
+    {"out[c] = row[row.size - 1 - c]": "out[c] = row[row.size - c]"},
+    kind="index",
+    array="both",
+    index=[8],
+    shape=[8],
+    text="thread 0 asks for [8] of both[0:8], which is both[8]; its shape is [8]",
+    threads=[0],
+    line=7,
+)
+mutant(
+    "what a view shows, and nobody has written",
+    HALVES,
+    {"range(row.shape[0])": "range(1, row.shape[0])"},
+    kind="uninitialised",
+    array="both",
+    index=[8],
+    threads=[0],
+    line=24,
 )

@@ -7,6 +7,7 @@ float32, so that two simulators can be compared to the last bit.
 import random
 
 HEAD = """import math
+import operator
 from numba import cuda, float32
 
 
@@ -22,6 +23,11 @@ def swap(tile, t, v, k):
 @cuda.jit(device=True)
 def blend(a, b):
     return a * float32(0.75) - b * float32(0.25)
+
+
+@cuda.jit(device=True)
+def apply(op, *values):
+    return op(*values)
 
 
 @cuda.jit
@@ -64,6 +70,8 @@ def value(rng: random.Random) -> str:
             f"-{a}",
             f"float32(math.exp(-abs({a})))",
             f"blend({a}, {b})",
+            f"apply({rng.choice(['blend', 'operator.sub', 'max'])}, {a}, {b})",
+            f"operator.mul({a}, {c})",
             f"min({a}, {c})",
             f"{a} / (float32(1) + {b} * {b})",
             f"own[{rng.randrange(3)}] + {b}",

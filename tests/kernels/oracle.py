@@ -21,16 +21,18 @@ class Trace:
         self.events: list[tuple] = []
         # Of the events that are plain writes: what was stored, and on which line.
         self.stored: dict[int, tuple] = {}
-        self.reported: set[tuple] = set()
-        self.benign: set[tuple] = set()
-        self.memories: list[list] = []  # kept, so that no two share an identity
+        self.reported: set[int] = set()
+        self.benign: set[int] = set()
+        # Each element has a number, in the order in which they are touched first.
+        self.elements: dict[tuple, int] = {}
+        self.memories: dict[int, list] = {}  # kept, so that no two share an identity
 
     def __call__(self, kind: str, who: list[int], more: object) -> None:
         if isinstance(more, tuple):
             memory, place, *written = more
-            if not any(memory is known for known in self.memories):
-                self.memories.append(memory)
-            more = [memory is known for known in self.memories].index(True), place
+            self.memories[id(memory)] = memory
+            element = id(memory), place
+            more = self.elements.setdefault(element, len(self.elements))
         if kind in ("race", "benign"):
             (self.reported if kind == "race" else self.benign).add(more)
             return
@@ -41,10 +43,10 @@ class Trace:
             self.stored[len(self.events) - 1] = bits if value == value else "NaN", line
 
 
-def racy(trace: Trace) -> tuple[set[tuple], set[tuple]]:
-    """The elements, as (memory, place), with a race, and those with a benign one."""
+def racy(trace: Trace) -> tuple[set[int], set[int]]:
+    """The numbers of the elements with a race, and of those with a benign one."""
     before = happens_before(trace)
-    touched: dict[tuple, list[int]] = {}
+    touched: dict[int, list[int]] = {}
     for node, (kind, _, more) in enumerate(trace.events):
         if kind == "r" or kind in WRITES:
             touched.setdefault(more, []).append(node)
@@ -70,8 +72,8 @@ def happens_before(trace: Trace) -> list[int]:
     """For every event the set of those before it, as the bits of a number."""
     before: list[int] = []
     so_far: dict[int, int] = {}  # thread -> what is before its next event
-    chains: dict[tuple, list[int]] = {}  # element -> changes since its last plain write
-    seen: dict[tuple, int] = {}  # element -> all atomics since then
+    chains: dict[int, list[int]] = {}  # element -> changes since its last plain write
+    seen: dict[int, int] = {}  # element -> all atomics since then
     for node, (kind, threads, more) in enumerate(trace.events):
         if kind in ("warp", "block"):
             before.append(0)

@@ -19,8 +19,10 @@ def kinds(args: str) -> tuple:
 
 def kind(name: str) -> object:
     """A type that Numba writes so."""
-    if found := re.fullmatch(r"(\w+)\[(.*)\]", name):
+    if found := re.fullmatch(r"(\w+)\[([:, 1]*)\]", name):
         return "array", SPELLINGS.get(found[1], found[1]), found[2].count(",") + 1
-    if found := re.fullmatch(r"UniTuple\((\w+), (\d+)\)", name):
-        return ("tuple",) + (found[1],) * int(found[2])
+    if found := re.fullmatch(r"UniTuple\((.*), (\d+)\)", name):
+        return ("tuple",) + (kind(found[1]),) * int(found[2])
+    if found := re.fullmatch(r"Tuple\(\((.*)\)\)", name):
+        return ("tuple", *kinds(found[1]))
     return SPELLINGS.get(name, name)

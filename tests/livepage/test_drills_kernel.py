@@ -213,7 +213,7 @@ def test_a_loop_without_end_is_told_with_its_line() -> None:
 
 
 def test_what_only_the_simulator_declines_is_not_called_uncompilable() -> None:
-    words = {"print(n)": "kernelDeclinedBut", "round(x[0], 2)": "kernelDeclined",
+    words = {"print(n)": "kernelDeclinedBut", "cuda.cg.this_grid()": "kernelDeclined",
              "zz": "kernelCompile"}  # fmt: skip
     for line, word in words.items():
         report = run(

@@ -1,6 +1,7 @@
 """What a release holds: the licence, a changelog, an order that the workflow knows."""
 
 import re
+import sys
 import tomllib
 from importlib import import_module
 from pathlib import Path
@@ -66,3 +67,17 @@ def test_the_workflow_holds_no_secret_and_its_uploads_wait_for_the_rehearsal() -
     jobs = yaml.safe_load(text)["jobs"]
     assert jobs["publish"]["needs"] == "rehearse"
     assert "--rehearse" in str(jobs["rehearse"]["steps"])
+
+
+@pytest.mark.slow
+def test_the_project_of_a_readme_is_tested_and_its_missing_barrier_found(
+    tmp_path: Path,
+) -> None:
+    text = (ROOT / "lib" / "blocksim" / "README.md").read_text("utf-8")
+    options = "-p", "blocksim.pytest_plugin"  # no wheel is installed here
+    how = {"PYTHONPATH": str(ROOT / "lib"), "PYTEST_ADDOPTS": ""}
+    project = release.project_tested
+    assert not project(sys.executable, text, tmp_path, *options, **how)
+    wrong = text.replace("thread 31 reads", "thread 30 reads")
+    [complaint] = project(sys.executable, wrong, tmp_path, *options, **how)
+    assert "thread 31 reads tile[32]" in complaint

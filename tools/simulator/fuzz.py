@@ -2,8 +2,9 @@
 
     python -m tools.simulator.fuzz [N [SEED]]     N programs from a seed on; 20,000 from 0
 
-It prints the seed of every program with a missed race or a false one;
-``tests/kernels/fuzz.py`` runs a single seed.
+Every other program is run a second time, with its elements reached in other ways: the
+same accesses, races and numbers are expected. It prints the seed of every program with a
+missed race or a false one; ``tests/kernels/fuzz.py`` runs a single seed.
 """
 
 import argparse

@@ -262,6 +262,12 @@ class Body(Expressions):
 
     write_Pass = write_Refused = write_FunctionDef = write_nothing
 
+    def write_Raise(self, node) -> None:
+        self.line = node.line
+        raise self.refusal(
+            "WGSL knows no exceptions", "a mark in an array, and a return"
+        )
+
     def write_Break(self, node) -> None:
         if self.flags[-1]:
             self.emit(f"{self.flags[-1]} = false;")
@@ -301,6 +307,8 @@ class Body(Expressions):
         elif target.kind == "Subscript":
             mark = len(self.out)
             place = self.place(target)
+            if not hasattr(place, "whole"):
+                raise self.refusal("one number for a whole row", "a loop over the row")
             (piece,) = self.before(mark, [piece])
             self.store(place, piece)
         else:
@@ -429,6 +437,10 @@ class Body(Expressions):
     def write_For(self, node) -> None:
         if is_range(node.iter):
             return self.write_range(node)
+        if node.iter.got.kind[0] == "iterator":
+            raise self.refusal(
+                "zip and enumerate go through arrays", "range and an index"
+            )
         items = self.value(node.iter)
         if isinstance(items, Ref):
             items = self.settled(items)

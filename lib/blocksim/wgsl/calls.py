@@ -3,7 +3,7 @@
 from .. import arithmetic
 from ..scalars import cast, rounded, wrapped
 from ..things import BITS, FENCES, MEETINGS
-from ..types import FLOATS, SIZES, is_array, is_integer, is_number
+from ..types import FLOATS, PARTS, SIZES, is_array, is_integer, is_number
 from ..values import Closure
 from .helpers import ATOMICS, WARP
 from .pieces import (
@@ -49,6 +49,8 @@ class Calls:
 
     def result_of_call(self, node) -> object:
         """Return the result of a call."""
+        if node.func.kind == "Call":  # the function is what another call returns
+            self.value(node.func)
         if hasattr(node, "typed"):
             return self.call_own(node)
         path = node.path
@@ -65,11 +67,18 @@ class Calls:
             return self.meeting(node, name)
         if head == "cuda.atomic":
             return self.atomic(node, name)
+        if head == "cuda.fp16":
+            raise self.refusal(f"WGSL has no {name}")
+        if head == "operator":
+            return self.value(node.operation)
         if head == "math":
             return self.maths(node, name)
         if name in BITS and head == "cuda":
             return self.of_bits(node, name)
         return self.conversion(node)
+
+    def call_print(self, node) -> None:
+        raise self.refusal("WGSL prints nothing", "numbers in an array")
 
     def arguments(self, node) -> list:
         return self.values([arg for arg in node.bound if arg is not None])
@@ -77,6 +86,10 @@ class Calls:
     def conversion(self, node) -> Number:
         """Return a conversion to another type: float32(x)."""
         (number,) = self.arguments(node)
+        if node.bound[0].got.kind == "float16" and is_integer(node.got.kind):
+            raise self.refusal(
+                "Numba rounds a float16 to the nearest integer", "int32(float32(x))"
+            )
         return self.cast(number, node.got.kind)
 
     call_int = call_bool = conversion
@@ -106,6 +119,8 @@ class Calls:
         raise self.refusal("a range under a name of its own", "for i in range(…)")
 
     def call_round(self, node) -> Number:
+        if len(node.args) == 2:
+            raise self.refusal("round to digits, which is computed in float64")
         (number,) = self.arguments(node)
         if number.known:
             return whole(arithmetic.nearest(number.const))
@@ -155,6 +170,8 @@ class Calls:
         numbers, kind = self.arguments(node), node.got.kind
         if name == "pow":
             return self.operation(node, "**", numbers[0], numbers[1], kind)
+        if name in PARTS:
+            raise self.refusal(f"WGSL has no {name}")
         if not [number for number in numbers if not number.known]:
             function = getattr(arithmetic.Maths(), name, None)
             if function is not None:
@@ -203,10 +220,13 @@ class Calls:
         """Return the result of a bit intrinsic."""
         (number,) = self.arguments(node)
         kind = node.bound[0].got.kind
-        if SIZES[kind] > 4 and not number.known:
-            raise self.refusal(f"cuda.{name} of a number of 64 bits", "int32(…)")
+        size = SIZES[kind if name == "ffs" else node.got.kind]
+        if not number.known and (size != 4 or SIZES[kind] > 4 or kind == "bool"):
+            raise self.refusal(
+                f"cuda.{name} of a number of {8 * size} bits", "int32(…)"
+            )
         if number.known:
-            value = getattr(arithmetic, name)(number.const, 8 * SIZES[kind])
+            value = getattr(arithmetic, name)(number.const, 8 * size)
             return Number("", type_of(node.got.kind), value)
         x = f"bitcast<u32>({bare(number.code)})"
         code = {
@@ -221,7 +241,7 @@ class Calls:
 
     def call_cuda_grid(self, node) -> object:
         """Return the thread's index in the grid, or the size of the grid."""
-        several = node.bound[0].got.const
+        several = node.ndim
         index = []
         for axis, extent in list(zip("xyz", self.module.block))[:several]:
             count = Number("", "i32", extent)

@@ -372,6 +372,8 @@ class Expressions(Calls):
         if base.kind == "static":
             return self.of_thing(node, base.const)
         ref = self.value(node.value)
+        if is_tuple(base.kind):
+            return ref.parts[node.number]
         extents = self.extents(ref)
         if node.attr == "shape":
             return Parts(extents)
@@ -416,6 +418,11 @@ class Expressions(Calls):
         if index.known:
             return tuple.parts[index.const]
         return self.chosen(tuple.parts, self.settled(index), node.got.kind)
+
+    def of_Slice(self, node) -> object:
+        raise self.refusal(
+            "a slice is a view of an array", "indices in the whole array"
+        )
 
     def chosen(self, parts: list, index: Number, kind: object) -> object:
         """Return one of several values, by an index that is not constant."""

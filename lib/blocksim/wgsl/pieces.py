@@ -1,7 +1,7 @@
 """The WGSL value of an expression: a number, a tuple, or an element or part of an array."""
 
 from ..scalars import rounded
-from ..types import FLOATS, UNSIGNED, WHOLE_BITS, is_number
+from ..types import FLOATS, UNSIGNED, WHOLE_BITS, is_number, is_tuple
 from ..values import UNKNOWN
 
 STAND_IN = 2.0**126  # stands for an infinity, which a WGSL compiler may assume away
@@ -143,7 +143,7 @@ def leaves(name: str, kind: object) -> list:
     if is_number(kind):
         return [(name, kind)]
     numbers = []
-    if isinstance(kind, tuple) and kind[0] == "tuple":
+    if is_tuple(kind):
         for number, part in enumerate(kind[1:]):
             numbers += leaves(f"{name}.{number}", part)
     return numbers

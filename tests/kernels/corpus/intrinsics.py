@@ -1187,3 +1187,91 @@ def kernel(x, n):
 def kernel(x, n):
     v = cuda.shfl_sync(x[0], x[0], 0)
     x[1] = v
+
+
+# %% parts-of-floats
+# args: float32[::1], int32[::1]
+@cuda.jit
+def kernel(x, n):
+    i = cuda.grid(1)
+    part, exponent = math.frexp(x[i])
+    rest, whole = math.modf(x[i])
+    x[i] = math.ldexp(part + rest, exponent) + math.remainder(whole, x[i])
+    n[i] = exponent
+
+
+# %% the-next-float
+# args: float32[::1]
+@cuda.jit
+def kernel(x):
+    i = cuda.grid(1)
+    x[i] = math.nextafter(x[i], float32(math.inf))
+
+
+# %% rounded-to-digits
+# args: float32[::1], int32
+@cuda.jit
+def kernel(x, digits):
+    i = cuda.grid(1)
+    x[i] = round(x[i], digits)
+
+
+# %% divmod-of-floats
+# args: float32[::1], float32[::1]
+@cuda.jit
+def kernel(x, y):
+    i = cuda.grid(1)
+    x[i], y[i] = divmod(x[i], y[i])
+
+
+# %% bits-of-bytes
+# args: uint8[::1], int16[::1]
+@cuda.jit
+def kernel(x, n):
+    i = cuda.grid(1)
+    n[i] = cuda.popc(x[i]) + cuda.clz(x[i]) + x[i].bit_count()
+    x[i] = cuda.brev(x[i]) >> 24
+
+
+# %% first-bit-of-a-byte
+# args: uint8[::1]
+@cuda.jit
+def kernel(x):
+    i = cuda.grid(1)
+    x[i] = cuda.ffs(x[i])
+
+
+# %% halves
+# args: float16[::1], float16[::1], float32[::1]
+@cuda.jit
+def kernel(a, b, x):
+    i = cuda.grid(1)
+    total = cuda.fp16.hfma(a[i], b[i], a[i])
+    total = cuda.fp16.hadd(total, 2.5)
+    if cuda.fp16.hlt(total, b[i]) and total != a[i]:
+        total = cuda.fp16.hmax(total, cuda.fp16.hsqrt(cuda.fp16.habs(b[i])))
+    x[i] = a[i] * b[i] + total
+
+
+# %% a-half-as-a-truth
+# args: float16[::1], boolean[::1]
+@cuda.jit
+def kernel(a, b):
+    i = cuda.grid(1)
+    b[i] = a[i]
+
+
+# %% a-half-by-the-name-of-the-header
+# args: float16[::1]
+@cuda.jit
+def kernel(a):
+    i = cuda.grid(1)
+    a[i] = cuda.fp16.__hadd_sat(a[i], a[i])
+
+
+# %% no-such-half
+# args: float16[::1]
+@cuda.jit
+def kernel(a):
+    i = cuda.grid(1)
+    a[i] = cuda.fp16.htan(a[i])
