@@ -174,9 +174,9 @@ def test_another_shape_shares_the_memory_or_is_refused_as_by_numba() -> None:
     d.reshape(3, 2)[0, 1] = 1
     d.ravel()[5] = 2
     assert d.tolist() == [[0, 1, 0], [0, 0, 2]]
-    for copy in (d.T.ravel, lambda: d.T.reshape(6)):
+    for shape in (d.T.ravel, lambda: d.T.reshape(6)):
         with pytest.raises(NotImplementedError, match="operation requires copying"):
-            copy()
+            shape()
     assert d.T.ravel("F").tolist() == [0, 1, 0, 0, 0, 2]
 
 
