@@ -14,12 +14,7 @@ from .types import SIZES, tuple_tag
 
 def leaves(value: object) -> list:
     """Return what is in a tuple and in the tuples in it, or the value alone."""
-    if not isinstance(value, tuple):
-        return [value]
-    found = []
-    for part in value:
-        found += leaves(part)
-    return found
+    return [leaf for _, leaf in named_leaves("", value)]
 
 
 def named_leaves(name: str, value: object) -> list:
@@ -52,7 +47,7 @@ def take_in(launch, parameters: list, arguments: list) -> tuple:
     named = []
     for name, value in zip(parameters, arguments):
         named += named_leaves(name, value)
-    taken = take_leaves(launch, [name for name, _ in named], leaves(tuple(arguments)))
+    taken = take_leaves(launch, named)
     found = iter([
         kind_of(name, array if isinstance(array, Array) else value)
         for (name, value), array in zip(named, taken)
@@ -61,11 +56,10 @@ def take_in(launch, parameters: list, arguments: list) -> tuple:
     return kinds, nested(tuple(arguments), iter(taken))
 
 
-def take_leaves(launch, names: list, values: list) -> list:
+def take_leaves(launch, named: list) -> list:
     """Return the leaves of arguments: numbers, and arrays of this package."""
-    taken = [
-        convert_argument(launch, name, value) for name, value in zip(names, values)
-    ]
+    values = [value for _, value in named]
+    taken = [convert_argument(launch, name, value) for name, value in named]
     arrays = [
         [array, addresses(value)]
         for array, value in zip(taken, values)

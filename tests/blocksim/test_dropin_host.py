@@ -3,6 +3,7 @@
 import gc
 import pickle
 import weakref
+from copy import deepcopy
 from enum import IntEnum
 from pathlib import Path
 from typing import Any
@@ -250,6 +251,11 @@ def test_a_kernel_without_a_text_is_declined_in_one_sentence() -> None:
         assert str(caught.value) == (
             "made is a function whose text Python does not find, so it is not simulated"
         )
+
+
+def test_a_copy_of_a_kernel_is_the_kernel_and_so_counted() -> None:
+    assert deepcopy({"kernel": add_one})["kernel"] is add_one
+    assert pickle.loads(pickle.dumps(add_one)) is add_one
 
 
 def test_a_wrapper_is_read_and_not_what_it_wraps() -> None:

@@ -257,6 +257,10 @@ class Dispatcher:
 
     compile = specialize
 
+    def __reduce__(self) -> str:
+        """Return its name: a copy is the kernel itself, as it is for a function."""
+        return self.__qualname__
+
     def __get__(self, owner: Any, kind: Any = None) -> Any:
         return self if owner is None else MethodType(self, owner)
 
