@@ -17,7 +17,7 @@ from types import TracebackType
 
 from blocksim.kernel import MODES
 
-NEEDED = ("numpy", "numba")
+NEEDED = (("numpy",), ("numba", "numba_cuda_mlir"))  # one of each
 
 
 def parsed(words: argparse.ArgumentParser) -> argparse.Namespace:
@@ -29,7 +29,9 @@ def parsed(words: argparse.ArgumentParser) -> argparse.Namespace:
     words.add_argument("program")
     words.add_argument("arguments", nargs=argparse.REMAINDER)
     given = words.parse_args()
-    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+    missing = [
+        names[0] for names in NEEDED if not any(map(importlib.util.find_spec, names))
+    ]
     if missing:
         both = " ".join(missing)
         words.error(f"expected {both} to be installed: pip install {both}")

@@ -125,7 +125,7 @@ def test_it():
 
 @pytest.fixture(scope="module")
 def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What each project's test run says; all run at once."""
+    """What the test run of each project says."""
     folder = tmp_path_factory.mktemp("projects")
     running = {}
     for name, test in TESTS.items():

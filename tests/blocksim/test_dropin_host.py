@@ -1,9 +1,9 @@
 """The host's side of the drop-in: what is taken, refused, or declined by its name."""
 
-import copy
 import gc
 import pickle
 import weakref
+from copy import deepcopy
 from enum import IntEnum
 from pathlib import Path
 from typing import Any
@@ -174,9 +174,9 @@ def test_another_shape_shares_the_memory_or_is_refused_as_by_numba() -> None:
     d.reshape(3, 2)[0, 1] = 1
     d.ravel()[5] = 2
     assert d.tolist() == [[0, 1, 0], [0, 0, 2]]
-    for shape in (d.T.ravel, lambda: d.T.reshape(6)):
+    for copy in (d.T.ravel, lambda: d.T.reshape(6)):
         with pytest.raises(NotImplementedError, match="operation requires copying"):
-            shape()
+            copy()
     assert d.T.ravel("F").tolist() == [0, 1, 0, 0, 0, 2]
 
 
@@ -254,7 +254,7 @@ def test_a_kernel_without_a_text_is_declined_in_one_sentence() -> None:
 
 
 def test_a_copy_of_a_kernel_is_the_kernel_and_so_counted() -> None:
-    assert copy.deepcopy({"kernel": add_one})["kernel"] is add_one
+    assert deepcopy({"kernel": add_one})["kernel"] is add_one
     assert pickle.loads(pickle.dumps(add_one)) is add_one
 
 
