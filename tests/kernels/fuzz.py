@@ -43,10 +43,11 @@ def launched(
     trace = Trace(launch["threads"])
     shape, given = (launch["blocks"], launch["threads"]), arguments(launch)
     given.append(np.zeros(shape[0] * shape[1], np.int32))
+    pair = [tuple(given[:2]), *given[2:]]
     report = run(
         load(source, "kernel"),
         *shape,
-        *given,
+        *(pair if "def kernel(both" in source else given),
         mode=mode,
         trace=trace,
         shared=shared,

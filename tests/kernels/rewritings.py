@@ -76,6 +76,11 @@ def apply(do, *values):
 @cuda.jit(device=True)
 def perform(do, *values):
     do(*values)
+
+
+@cuda.jit(device=True)
+def meeting(do, *values):  # Numba takes no apply in a function that apply is handed
+    return do(*values)
 """
 PLACES = [  # to read or to write
     *VIEWS,
@@ -96,7 +101,17 @@ READS = [
     "apply(int32, {array}[{at}])",
     "operator.pos({array}[{at}])",
 ]
+MEETINGS = {
+    r"(?P<to>[vw]) = swap\((?P<name>tile), (?P<rest>.+)\)": [
+        "{to} = meeting(swap, {array}, {rest})",
+        "for a_{n}, _ in zip(({array},), (1, 2)):\n    {to} = meeting(swap, a_{n}, {rest})",
+    ],
+    r"(?P<to>[vw]) = (?P<name>meet|total)\((?P<rest>.+)\)": [
+        "{to} = meeting({name}, {rest})"
+    ],
+}
 STATEMENTS = {  # with a function for this statement alone after an empty line
+    **MEETINGS,
     r"{element} = (?P<value>.+)": [
         "put_{n}({array}, {at}, {value})\n\ndef put_{n}(a, k, e):\n    a[k] = e",
         "put_{n}(({array}, {at}), {value})\n\ndef put_{n}(p, e):\n    p[0][p[1]] = e",
@@ -180,6 +195,9 @@ def rewritten(text: str, seed: int) -> tuple[str, int]:
     text = re.sub(r"^( *)((?:if|for) .+:) (\S.*)$", r"\1\2\n\1    \3", text, flags=re.M)
     for pattern, forms in LOOPS.items():
         text = re.sub(pattern, rng.choice(forms), text)
+    if rng.random() < 0.3:
+        head = r"def kernel(both\1):\n    x, y = both"
+        text = re.sub(r"def kernel\(x, y(.*)\):", head, text)
     text, size = in_dynamic_memory(text) if rng.random() < 0.3 else (text, 0)
     imports, *lines = text.splitlines()
     written = []
