@@ -3,11 +3,13 @@
 import os
 import subprocess
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 
 LIB = Path(__file__).parents[1] / "lib"
-PLUGIN = ("-m", "pytest", "-q", "-rA", "-p", "no:cacheprovider",
-          "-p", "blocksim.pytest_plugin")  # fmt: skip
+PLUGIN = ("-m", "pytest", "-q", "-rA", "-p", "no:cacheprovider")
+if not entry_points(group="pytest11", name="blocksim"):  # installed, pytest loads it
+    PLUGIN += ("-p", "blocksim.pytest_plugin")
 
 
 def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
