@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from dropin import PLUGIN
 from tools import release
 from tools.common import readmes
 from tools.environment import LIB as PACKAGES
@@ -74,7 +75,7 @@ def test_the_project_of_a_readme_is_tested_and_its_missing_barrier_found(
     tmp_path: Path,
 ) -> None:
     text = (ROOT / "lib" / "blocksim" / "README.md").read_text("utf-8")
-    options = "-p", "blocksim.pytest_plugin"  # no wheel is installed here
+    options = PLUGIN[2:]  # of pytest
     how = {"PYTHONPATH": str(ROOT / "lib"), "PYTEST_ADDOPTS": ""}
     project = release.project_tested
     assert not project(sys.executable, text, tmp_path, *options, **how)
