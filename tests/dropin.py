@@ -3,13 +3,12 @@
 import os
 import subprocess
 import sys
-from importlib.metadata import entry_points
 from pathlib import Path
 
 LIB = Path(__file__).parents[1] / "lib"
-PLUGIN = ("-m", "pytest", "-q", "-rA", "-p", "no:cacheprovider")
-if not entry_points(group="pytest11", name="blocksim"):  # installed, pytest loads it
-    PLUGIN += ("-p", "blocksim.pytest_plugin")
+# The plugin of this checkout, in place of one that is installed.
+PLUGIN = ("-m", "pytest", "-q", "-rA", "-p", "no:cacheprovider", "-p", "no:blocksim",
+          "-p", "blocksim.pytest_plugin")  # fmt: skip
 
 
 def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:

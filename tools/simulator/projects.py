@@ -124,7 +124,9 @@ def run(
         if project.lacking:
             command += [f"--lacking={name}" for name in project.lacking]
         if simulator == "blocksim":
-            command += ["-p", "blocksim.pytest_plugin", "--blocksim"]
+            # The plugin of this checkout, in place of one that is installed.
+            command += ["-p", "no:blocksim", "-p", "blocksim.pytest_plugin"]
+            command += ["--blocksim"]
             paths.append(ROOT / "lib")
             if project.policy:
                 command += ["--blocksim-policy", BESIDE / f"{name}.toml"]
