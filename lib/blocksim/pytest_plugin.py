@@ -25,7 +25,9 @@ MARK = "blocksim(benign=[], seconds=None): known benign faults, and a limit of t
 SESSION: pytest.StashKey[Session] = pytest.StashKey()
 WORKERS: pytest.StashKey[list[str]] = pytest.StashKey()  # what they said
 POLICY: pytest.StashKey[Policy] = pytest.StashKey()  # of a test
-BEFORE: pytest.StashKey[int] = pytest.StashKey()  # launches declined before a test
+BEFORE: pytest.StashKey[tuple[int, int]] = pytest.StashKey()  # declined, launched
+# What Numba would raise, too, so that a project's test may expect it.
+RAISED = {"compile", "launch", "error"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -96,7 +98,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     if session is None:
         return (yield)
     general, session.policy = session.policy, item.stash.get(POLICY, session.policy)
-    item.stash[BEFORE] = len(session.declined)
+    item.stash[BEFORE] = len(session.declined), len(session.launches)
     try:
         return (yield)
     finally:
@@ -110,19 +112,33 @@ def pytest_runtest_makereport(
     """Turn what the simulator declines into a skip with its reason.
 
     So it does where the test caught the exception, or where it was raised in a thread:
-    such a test has not run its kernel.
+    such a test has not run its kernel. A fault that was caught, or raised in a thread,
+    fails its test.
     """
     report = yield
     session = item.config.stash.get(SESSION, None)
     if session is None:
         return report
-    caught = session.declined[item.stash.get(BEFORE, 0) :]
+    declined, launched = item.stash.get(BEFORE, (0, 0))
+    caught = session.declined[declined:]
     reasons = _declined(call.excinfo) or (caught if call.when == "call" else [])
     if reasons and not hasattr(report, "wasxfail") and not _is_fault(call.excinfo):
         report.outcome = "skipped"
         line = (item.location[1] or 0) + 1
         report.longrepr = (str(item.path), line, f"blocksim: {reasons[0]}")
+    elif call.when == "call" and report.passed and not _expects_faults(item):
+        faults = [fault for one in session.launches[launched:] for fault in one.faults]
+        silent = [fault for fault in faults if fault.kind not in RAISED]
+        if silent:
+            report.outcome = "failed"
+            report.longrepr = f"blocksim: a fault was caught or lost: {silent[0]}"
     return report
+
+
+def _expects_faults(item: pytest.Item) -> bool:
+    """Return whether a test's file imports blocksim, and so may catch its faults."""
+    names = vars(getattr(item, "module", None) or object).values()
+    return any(each is Fault or getattr(each, "Fault", None) is Fault for each in names)
 
 
 @pytest.hookimpl(wrapper=True)

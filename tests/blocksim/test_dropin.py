@@ -115,6 +115,43 @@ def test_it():
     last[1, 1](X[:9], OUT[1:])
     assert OUT[0] == 63 and OUT[1] == 8
 """,
+    "swallowed": """
+import threading
+
+def launch():
+    turned[1, 64](X, OUT)
+
+def test_caught():
+    try:
+        launch()
+    except Exception:
+        pass
+
+def test_any_error():
+    with pytest.raises(Exception):
+        launch()
+
+def test_in_a_thread():
+    thread = threading.Thread(target=launch)
+    thread.start()
+    thread.join()
+""",
+    "expected": """
+from blocksim import Fault
+
+def test_it():
+    with pytest.raises(Fault):
+        turned[1, 64](X, OUT)
+""",
+    "refused by Numba": """
+@cuda.jit
+def unknown(x):
+    x[0] = nobody
+
+def test_it():
+    with pytest.raises(Exception):
+        unknown[1, 1](X)
+""",
     "misspelt": """
 @pytest.mark.blocksim(bening=[])
 def test_it():
@@ -136,7 +173,17 @@ def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {name: done.stdout + done.stderr for name, done in running.items()}
 
 
-@pytest.mark.parametrize("name", ["right", "forall", "marked", "from the end"])
+def test_a_fault_that_is_caught_or_lost_fails_its_test(
+    verdicts: dict[str, str],
+) -> None:
+    assert "3 failed" in verdicts["swallowed"]
+    assert "caught or lost: thread 31 reads s[32]" in verdicts["swallowed"]
+
+
+RIGHT = ["right", "forall", "marked", "from the end", "expected", "refused by Numba"]
+
+
+@pytest.mark.parametrize("name", RIGHT)
 def test_right_kernels_pass(verdicts: dict[str, str], name: str) -> None:
     assert "1 passed" in verdicts[name], verdicts[name]
 
