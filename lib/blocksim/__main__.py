@@ -41,7 +41,10 @@ def parsed(words: argparse.ArgumentParser) -> argparse.Namespace:
 
 
 def main() -> int:
-    """Run the program; return 1 if a kernel was declined or the program failed."""
+    """Run the program; return 1 if it failed, or a kernel was declined or has a fault.
+
+    It is 1, too, where the program caught the exception, or lost it in a thread.
+    """
     words = argparse.ArgumentParser("python -m blocksim", description=__doc__)
     given = parsed(words)
     from blocksim.dropin import Declined, install, policy
@@ -60,10 +63,16 @@ def main() -> int:
     except Exception as error:
         traceback.print_exception(error.with_traceback(own(error.__traceback__)))
         return 1
+    except SystemExit as end:
+        if end.code:
+            raise
     finally:
         sys.stdout.flush()
         print(*session.summary(), sep="\n", file=sys.stderr)
-    return 0
+    lost = [*session.declined, *session.unexpected()]
+    if lost:
+        print(f"blocksim: caught or lost: {lost[0]}", file=sys.stderr)
+    return len(lost) > 0
 
 
 def run(program: str, module: bool) -> None:

@@ -26,8 +26,6 @@ SESSION: pytest.StashKey[Session] = pytest.StashKey()
 WORKERS: pytest.StashKey[list[str]] = pytest.StashKey()  # what they said
 POLICY: pytest.StashKey[Policy] = pytest.StashKey()  # of a test
 BEFORE: pytest.StashKey[tuple[int, int]] = pytest.StashKey()  # declined, launched
-# What Numba would raise, too, so that a project's test may expect it.
-RAISED = {"compile", "launch", "error"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -127,11 +125,9 @@ def pytest_runtest_makereport(
         line = (item.location[1] or 0) + 1
         report.longrepr = (str(item.path), line, f"blocksim: {reasons[0]}")
     elif call.when == "call" and report.passed and not _expects_faults(item):
-        faults = [fault for one in session.launches[launched:] for fault in one.faults]
-        silent = [fault for fault in faults if fault.kind not in RAISED]
-        if silent:
+        if lost := session.unexpected(launched):
             report.outcome = "failed"
-            report.longrepr = f"blocksim: a fault was caught or lost: {silent[0]}"
+            report.longrepr = f"blocksim: a fault was caught or lost: {lost[0]}"
     return report
 
 

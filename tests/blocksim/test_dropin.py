@@ -270,3 +270,8 @@ def test_a_script_runs_with_its_arguments(tmp_path: Path) -> None:
     (tmp_path / "s.py").write_text(KERNELS + "turned[1, 64](X, OUT)\n")
     done = run(tmp_path, "-m", "blocksim", "s.py")
     assert done.returncode == 1 and "thread 31 reads s[32]" in done.stderr
+    caught = "try:\n    turned[1, 64](X, OUT)\nexcept Exception:\n    pass\n"
+    for end in ("", "import sys\nsys.exit(0)\n"):
+        (tmp_path / "s.py").write_text(KERNELS + caught + end)
+        done = run(tmp_path, "-m", "blocksim", "s.py")
+        assert done.returncode == 1 and "caught or lost: thread 31" in done.stderr

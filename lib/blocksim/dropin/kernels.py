@@ -27,6 +27,7 @@ THREADS = 128  # of a block, where forall is not told
 TURNS = 1 << 62  # the limit is one of time
 # What Numba compiles and the simulator declines, and what is never meant: a fault here.
 MISTAKES = ("mention",)
+RAISED = {"compile", "launch", "error"}  # of faults that Numba raises, too
 MOST_NOTES = 4  # of an exception, on what else its launch shows
 # What Numba's kernels tell of the code that was compiled: here is none.
 OF_COMPILER = (
@@ -146,6 +147,11 @@ class Session:
                 at = [place.partition(": ") for place in places(kernel.py_func, fault)]
                 raise Declined(f"{fault.text} ({at[0][0]})" if at else str(fault))
         return report
+
+    def unexpected(self, since: int = 0) -> list[Fault]:
+        """Return the faults of the launches from one on that no program can expect."""
+        faults = (fault for one in self.launches[since:] for fault in one.faults)
+        return [fault for fault in faults if fault.kind not in RAISED]
 
     def summary(self) -> list[str]:
         """Return what happened, in lines."""
