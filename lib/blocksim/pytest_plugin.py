@@ -127,7 +127,7 @@ def pytest_runtest_makereport(
     elif call.when == "call" and report.passed and not _expects_faults(item):
         if lost := session.unexpected(launched):
             report.outcome = "failed"
-            report.longrepr = f"blocksim: a fault was caught or lost: {lost[0]}"
+            report.longrepr = f"blocksim.faults.Fault: caught or lost: {lost[0]}"
     return report
 
 

@@ -177,7 +177,7 @@ def test_a_fault_that_is_caught_or_lost_fails_its_test(
     verdicts: dict[str, str],
 ) -> None:
     assert "3 failed" in verdicts["swallowed"]
-    assert "caught or lost: thread 31 reads s[32]" in verdicts["swallowed"]
+    assert "Fault: caught or lost: thread 31 reads s[32]" in verdicts["swallowed"]
 
 
 RIGHT = ["right", "forall", "marked", "from the end", "expected", "refused by Numba"]
