@@ -124,10 +124,12 @@ def pytest_runtest_makereport(
         report.outcome = "skipped"
         line = (item.location[1] or 0) + 1
         report.longrepr = (str(item.path), line, f"blocksim: {reasons[0]}")
-    elif call.when == "call" and report.passed and not _expects_faults(item):
+    elif call.when != "setup" and report.passed and not _expects_faults(item):
         if lost := session.unexpected(launched):
             report.outcome = "failed"
             report.longrepr = f"blocksim.faults.Fault: caught or lost: {lost[0]}"
+    if call.when == "call" or not report.passed:  # the teardown answers for its own
+        item.stash[BEFORE] = declined, len(session.launches)
     return report
 
 

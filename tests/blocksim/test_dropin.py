@@ -135,6 +135,14 @@ def test_in_a_thread():
     thread = threading.Thread(target=launch)
     thread.start()
     thread.join()
+
+@pytest.fixture
+def late():
+    yield
+    test_caught()
+
+def test_in_a_fixture_that_ends(late):
+    pass
 """,
     "expected": """
 from blocksim import Fault
@@ -176,7 +184,8 @@ def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 def test_a_fault_that_is_caught_or_lost_fails_its_test(
     verdicts: dict[str, str],
 ) -> None:
-    assert "3 failed" in verdicts["swallowed"]
+    assert "3 failed, 1 passed" in verdicts["swallowed"]
+    assert "1 error" in verdicts["swallowed"], "of the fixture"
     assert "Fault: caught or lost: thread 31 reads s[32]" in verdicts["swallowed"]
 
 
