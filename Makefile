@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help book watch serve lab check format test test-all kernels gpu model faults mutants \
-	fuzz budgets bench browsers lighthouse lock clean
+	fuzz budgets bench browsers lighthouse lock translations clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*##/  make \1	/p' Makefile
@@ -52,6 +52,10 @@ test: $(TESTS)  ## build the book and run the tests, but for most of the slow on
 
 test-all: $(TESTS)  ## build the book, compile the kernels and run every test
 	@$(RUN) tools.test --all
+
+translations: $(TESTS)  ## bring book/locale up to date, and say what is translated
+	@$(RUN) tools.build
+	@$(RUN) tools.translations
 
 kernels: $(TESTS)  ## compile the GPU kernels, and store what the compiler says
 	@$(RUN) tools.kernels

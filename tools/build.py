@@ -17,15 +17,17 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import nbformat
+import yaml
 from hatchling.builders.wheel import WheelBuilder
 from jupyter_book.config import get_final_config
 from pybtex.database import parse_file
 from pybtex.exceptions import PybtexError
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.errors import SphinxError
 
 try:
@@ -37,7 +39,11 @@ from livepage import figures, modules, yml
 from livepage.child import child
 from livepage.digest import digest, files_in
 from livepage.quantities import quantities
+from livepage.site.translated import translating
+from livepage.translations import translation
+from livepage.words import ENGLISH
 from tools.building import reader
+from tools.building import translated as in_language
 from tools.building.chapters import Page, check_code, in_source, notebook, pages
 from tools.building.execute import ANSI, ChapterFailed, Store, execute, with_outputs
 from tools.building.freshness import Sources, key
@@ -60,6 +66,7 @@ class Book:
 
     root: Path
     out: Path
+    language: str = ENGLISH
 
     @property
     def book(self) -> Path:
@@ -71,7 +78,8 @@ class Book:
 
     @property
     def toc(self) -> Path:
-        return self.root / "_toc.yml"
+        home = self.root if self.language == ENGLISH else self.staged / "contents"
+        return home / "_toc.yml"
 
     @property
     def stills(self) -> Path:
@@ -84,7 +92,21 @@ class Book:
 
     @property
     def staged(self) -> Path:
-        return self.out / "src"
+        return self.out / ("src" + self.suffix)
+
+    @property
+    def suffix(self) -> str:
+        """What distinguishes the folders of a translation."""
+        return "" if self.language == ENGLISH else f"-{self.language}"
+
+    @property
+    def languages(self) -> dict[str, str]:
+        """The languages that the book is translated into, and where their pages lie."""
+        return reader.sphinx_config(self.book).get("book_translations") or {}
+
+    @property
+    def translations(self) -> list["Book"]:
+        return [replace(self, language=language) for language in self.languages]
 
     @property
     def stamps(self) -> Stamps:
@@ -96,11 +118,11 @@ class Book:
 
     @property
     def trees(self) -> Path:
-        return self.out / ".doctrees"
+        return self.out / f".doctrees{self.suffix}"
 
     @property
     def html(self) -> Path:
-        return self.out / "html"
+        return self.out / "html" / self.languages.get(self.language, "")
 
     @property
     def pages(self) -> list[Page]:
@@ -139,7 +161,11 @@ def build(book: Book, on_rendered: Callable[[], None]) -> None:
     run_chapters(book, sources)
     stage(book)
     with step("rendering the pages"), ExitStack() as packing:
-        render(book, lambda *_: packing.enter_context(packing_ahead(book)))
+        env = render(book, lambda *_: packing.enter_context(packing_ahead(book)))
+    for translated in book.translations:
+        with step(f"rendering the pages in {translated.language}"), translating(env):
+            stage_translation(book, translated)
+            render(translated)
     on_rendered()
     with step("packing the notebooks"):
         pack(book)
@@ -210,7 +236,46 @@ def write(file: Path, content: bytes) -> None:
         file.write_bytes(content)
 
 
-def render(book: Book, on_read: Callable[..., object] = lambda *_: None) -> None:
+def stage_translation(book: Book, translated: Book) -> None:
+    """Write each staged page of a book in the language of a translation."""
+    language, wanted = translated.language, set()
+    extensions = reader.extensions(book.book)
+    for page in book.pages:
+        if page.is_chapter:
+            staged = book.chapter(page)
+            nb = nbformat.read(staged, as_version=4)
+            text = nbformat.writes(in_language.notebook(nb, language, extensions))
+        else:
+            staged = book.staged / page.source.name
+            text = in_language.page(staged.read_text("utf-8"), language, extensions)
+        write(translated.staged / staged.name, text.encode())
+        wanted.add(staged.name)
+    for file in (*book.book.glob("*.bib"), *book.book.glob("*.yml")):
+        write(translated.staged / file.name, file.read_bytes())
+        wanted.add(file.name)
+    for old in translated.staged.iterdir():
+        if old.name not in wanted and old.is_file():
+            old.unlink()
+    write(translated.toc, translated_toc(book, language))
+
+
+def translated_toc(book: Book, language: str) -> bytes:
+    """Return the table of contents with the captions of its parts in a language."""
+
+    def said(text: str) -> str:
+        return translation(text, language) or text
+
+    toc = yml.read(book.toc)
+    for part in toc.get("parts", []):
+        part["caption"] = said(part["caption"])
+    meta = toc.get("meta", {})
+    meta["branches"] = [said(name) for name in meta.get("branches", [])]
+    return yaml.safe_dump(toc | {"meta": meta}, allow_unicode=True).encode()
+
+
+def render(
+    book: Book, on_read: Callable[..., object] = lambda *_: None
+) -> BuildEnvironment:
     """Render the staged pages whose sources, or whose renderer, have changed.
 
     `on_read` is called once Sphinx has read the pages, before it writes them.
@@ -239,6 +304,7 @@ def render(book: Book, on_read: Callable[..., object] = lambda *_: None) -> None
     if sphinx.statuscode:
         raise BuildFailed(complaint(book, warnings.getvalue()))
     whole.touch()
+    return sphinx.env
 
 
 def complaint(book: Book, warnings: str) -> str:
@@ -252,12 +318,31 @@ def settings(book: Book) -> dict[str, object]:
     """Return Sphinx's configuration, for pages that have run already."""
     config = yml.read(book.config)
     config.setdefault("execute", {})["execute_notebooks"] = "off"
-    config["sphinx"]["config"]["book_notebooks"] = True  # `pack_notebooks` makes them
+    own = config["sphinx"]["config"]
+    own["book_notebooks"] = "notebooks/"  # `pack_notebooks` makes them
+    if book.language != ENGLISH:
+        translate_settings(config, own, book)
     # A page that is published says which commit it was built from.
-    config["sphinx"]["config"]["book_build"] = os.environ.get("BOOK_BUILD", "")[:10]
+    own["book_build"] = os.environ.get("BOOK_BUILD", "")[:10]
     toc = book.toc.as_posix()
     more = {"external_toc_path": toc, "latex_individualpages": False, "nitpicky": True}
     return get_final_config(user_yaml=config, cli_config=more, sourcedir=book.staged)[0]
+
+
+def translate_settings(config: dict, own: dict, book: Book) -> None:
+    """Change the settings of the book to those of its pages in another language."""
+    place = book.languages[book.language]
+    back = "../" * place.count("/")
+    named = ((config, "title"), (own, "html_short_title"), (own, "book_licence"))
+    for values, name in named:
+        if name in values:
+            values[name] = translation(values[name], book.language) or values[name]
+    others = {code: back + at for code, at in book.languages.items()}
+    others = {ENGLISH: back} | {c: at for c, at in others.items() if c != book.language}
+    own |= {"language": book.language, "book_translations": others}
+    own["book_notebooks"] = f"{back}notebooks/"
+    if base := (config.get("html") or {}).get("baseurl"):
+        config["html"]["baseurl"] = f"{base.rstrip('/')}/{place}"
 
 
 @contextmanager

@@ -41,8 +41,8 @@ def spans(text: str) -> Iterator[tuple[str, str]]:
         yield "text", text[end:]
 
 
-def inline(text: str, maths: Maths = plain_maths, lang: str = "") -> str:
-    """Return one run of text as HTML; `lang`, if any, becomes its `lang` attribute.
+def inline(text: str, maths: Maths = plain_maths, attributes: str = "") -> str:
+    """Return one run of text as HTML; with attributes, in an element of its own.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def inline(text: str, maths: Maths = plain_maths, lang: str = "") -> str:
     'Write <code>x &lt; 1</code> <em>now</em>.'
     """
     html = "".join(_element(kind, content, maths) for kind, content in spans(text))
-    return f'<span lang="{lang}">{html}</span>' if lang and html else html
+    return f"<span {attributes}>{html}</span>" if attributes and html else html
 
 
 def _element(kind: str, content: str, maths: Maths) -> str:
@@ -80,10 +80,10 @@ def unmarked(text: str, maths: Callable[[str], str]) -> str:
     )
 
 
-def blocks(text: str, maths: Maths = plain_maths, lang: str = "") -> str:
+def blocks(text: str, maths: Maths = plain_maths, attributes: str = "") -> str:
     """Return a whole text as HTML: paragraphs, lists and fenced code."""
-    attribute = f' lang="{lang}"' if lang else ""
-    return "\n".join(_block(block, maths, attribute) for block in _split_blocks(text))
+    own = f" {attributes}" if attributes else ""
+    return "\n".join(_block(block, maths, own) for block in _split_blocks(text))
 
 
 def _split_blocks(text: str) -> list[str]:

@@ -76,6 +76,19 @@ export function fixed(x, decimals) {
   return (x < 0 && Number(text) !== 0 ? "−" : "") + text;
 }
 
+const english = { separator: ",", least: 4 };
+const others = { separator: "\u202f", least: 5 };
+let thousands = english;
+
+/** Group thousands from now on as a language does: 65,536 in English, 65 536 elsewhere. */
+export function speak(language) {
+  thousands = language && language !== "en" ? others : english;
+}
+
 /** A number with its thousands grouped, as in the chapters' sentences: 65,536. */
 export const grouped = (x) =>
-  String(x).replace(/^\d+/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, ","));
+  String(x).replace(/^\d+/, (whole) =>
+    whole.length < thousands.least
+      ? whole
+      : whole.replace(/\B(?=(\d{3})+$)/g, thousands.separator),
+  );

@@ -8,27 +8,21 @@ positions. Only these spans are rewritten; the rest of the text is copied unchan
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, partial
 from html import escape
-from itertools import accumulate, groupby
+from itertools import groupby
 
 from docutils.parsers.rst.directives import admonitions
-from markdown_it import MarkdownIt
-from markdown_it.renderer import RendererHTML
-from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
-from myst_parser.config.main import MdParserConfig
 from myst_parser.parsers.directives import parse_directive_text
-from myst_parser.parsers.mdit import create_md_parser
 from pybtex.database import BibliographyData
 
 from livepage.quantities import checked, quantities
 from livepage.road import Stop
 from livepage.words import ENGLISH, table
 from tools.building import citing
+from tools.building.spans import DIRECTIVE, Located
 
 PAGE = re.compile(r"([\w-]+)\.md(#.*)?")
-DIRECTIVE = re.compile(r"\{([\w:-]+)\}\s*(.*)")
 ASIDES = {
     "admonition": admonitions.Admonition,
     "note": admonitions.Note,
@@ -71,39 +65,12 @@ def plain_markdown(text: str, values: dict, book: Context) -> str:
     return text
 
 
-@cache
-def _parser(extensions: frozenset[str]) -> MarkdownIt:
-    """Return MyST's parser, whose inline tokens carry their position in `meta`."""
-    config = MdParserConfig(enable_extensions=set(extensions))
-    parser = create_md_parser(config, RendererHTML)
-    inline = parser.inline.ruler
-    rules = zip(inline.get_active_rules(), inline.getRules(""), strict=True)
-    for name, rule in list(rules):
-        inline.at(name, partial(_located, rule))
-    return parser
-
-
-def _located(rule: Callable, state: StateInline, silent: bool) -> bool:
-    """Apply a rule of the inline parser, and record the span of its tokens."""
-    start, before = state.pos, len(state.tokens)
-    matches = rule(state, silent)
-    if matches and not silent:
-        for token in state.tokens[before:]:
-            token.meta.setdefault("span", (start, state.pos))
-            if token.type == "link_open":
-                label = state.md.helpers.parseLinkLabel(state, start)
-                token.meta.setdefault("label", label)
-    return matches
-
-
 class _Translation:
     """The translation of one text."""
 
     def __init__(self, text: str, values: dict, book: Context) -> None:
         self.text, self.values, self.book = text, values, book
-        lines = text.split("\n")
-        self.line_starts = [*accumulate((len(x) + 1 for x in lines), initial=0)]
-        self.read = 0  # the offset up to which inline tokens have been located
+        self.located = Located(text, book.extensions)
         self.roles: dict[str, Callable[[str], str]] = {
             "glue:text": self._number,
             "label": lambda word: f"({word})",
@@ -116,7 +83,7 @@ class _Translation:
     def edits(self) -> Iterator[Edit]:
         """Yield what to rewrite; no two spans overlap."""
         before = None
-        for token in _parser(self.book.extensions).parse(self.text):
+        for token in self.located.tokens:
             _refuse(token)
             if token.type == "inline":
                 cell = before is not None and before.type in ("th_open", "td_open")
@@ -128,47 +95,23 @@ class _Translation:
             elif token.type == "myst_line_comment":
                 yield self._block(token, "")
             elif token.type in ("math_block", "amsmath"):
-                start, end = self._span(token)
+                start, end = self.located.span(token)
                 yield start, end, _without_macros(self.text[start:end])
             before = token
 
-    def _span(self, token: Token) -> tuple[int, int]:
-        """Return the offsets at which a block starts and ends."""
-        first, after = token.map
-        return self.line_starts[first], self.line_starts[after] - 1
-
     def _block(self, token: Token, new: str) -> Edit:
         """Replace a block, with the margin of the quotation or the list around it."""
-        start, end = self._span(token)
+        start, end = self.located.span(token)
         margin = re.match("[^`(%]*", self.text[start:end])[0]
         following = re.sub("[^> ]", " ", margin)
         return start + len(margin), end, new.replace("\n", f"\n{following}")
 
     def _inline(self, token: Token, cell: bool) -> Iterator[Edit]:
         """Yield the edits of a paragraph, a heading or the cell of a table."""
-        offsets = self._offsets(token, cell)
+        offsets = self.located.offsets(token, cell)
         for start, end, new in self._inline_edits(token):
             new = new.replace("|", r"\|") if cell else new
             yield offsets[start], offsets[end - 1] + 1, new
-
-    def _offsets(self, token: Token, cell: bool) -> list[int]:
-        """Return the offset in the text of each character of an inline token.
-
-        The token's lines lack the margin of a quotation or a list, and those of a table's
-        cell lack the backslash before each bar.
-        """
-        offsets: list[int] = []
-        for number, line in enumerate(token.content.split("\n"), token.map[0]):
-            start = max(self.line_starts[number], self.read)
-            written = line.replace("|", r"\|") if cell else line
-            offset = self.text.index(written, start)
-            for character in line:
-                offset += cell and character == "|"
-                offsets.append(offset)
-                offset += 1
-            offsets.append(offset)  # the end of the line
-            self.read = offset
-        return offsets
 
     def _inline_edits(self, token: Token) -> Iterator[Edit]:
         """Yield the edits with offsets in the token's own text."""

@@ -44,9 +44,14 @@ def context(book: Path) -> Context:
         notebooks=frozenset([*chapters, *handouts(book)]),
         road=tuple(road(toc, book)),
         site=site(book),
-        extensions=frozenset(settings.get("myst_enable_extensions", ())),
+        extensions=extensions(book),
         language=settings.get("language", ENGLISH),
     )
+
+
+def extensions(book: Path) -> frozenset[str]:
+    """Return the extensions of Markdown that the pages use."""
+    return frozenset(sphinx_config(book).get("myst_enable_extensions", ()))
 
 
 def handouts(book: Path) -> list[str]:

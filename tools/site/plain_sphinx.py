@@ -50,7 +50,7 @@ def configuration(config: dict) -> dict:
         },
         "exclude_patterns": config["exclude_patterns"],
         "bibtex_bibfiles": [str(ROOT / "book" / name) for name in bibliographies],
-        "book_notebooks": True,
+        "book_notebooks": "notebooks/",
         "external_toc_exclude_missing": config["only_build_toc_files"],
         "external_toc_path": str(ROOT / "_toc.yml"),
         "nb_execution_mode": "off",

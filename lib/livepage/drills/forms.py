@@ -48,13 +48,13 @@ class Card:
 
     def blocks(self, source: Any) -> str:
         """Return a text of the bank as paragraphs."""
-        lang = foreign(source, self.lang)
-        return markup.blocks(in_language(source, self.lang), self.maths, lang)
+        own = foreign(source, self.lang)
+        return markup.blocks(in_language(source, self.lang), self.maths, own)
 
     def inline(self, source: Any) -> str:
         """Return a text of the bank as inline HTML."""
-        lang = foreign(source, self.lang)
-        return markup.inline(in_language(source, self.lang), self.maths, lang)
+        own = foreign(source, self.lang)
+        return markup.inline(in_language(source, self.lang), self.maths, own)
 
     def text(self, source: str) -> str:
         """Return a language-neutral text as paragraphs."""

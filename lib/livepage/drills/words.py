@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from livepage.numbers import show
 from livepage.quantities import letters
+from livepage.translations import in_english, translation
 from livepage.words import ENGLISH, section
 
 
@@ -19,13 +20,16 @@ def in_language(text: Any, language: str = "en") -> str:
     """Return a text of the bank in a language, or in English if it is not translated."""
     if isinstance(text, Mapping):
         return str(text.get(language, text[ENGLISH])).strip()
-    return str(text).strip()
+    return (translation(str(text), language) or str(text)).strip()
 
 
 def foreign(text: Any, language: str) -> str:
-    """Return the language of a text if it differs from the page's, else ""."""
-    translated = isinstance(text, Mapping) and language in text
-    return "" if translated or language == ENGLISH else ENGLISH
+    """Return the attributes of a text in another language than the page's, else ""."""
+    if isinstance(text, Mapping):
+        translated = language in text
+    else:
+        translated = translation(str(text), language) is not None
+    return "" if translated else in_english(language)
 
 
 def word(key: str, language: str = "en", **values: Any) -> str:

@@ -36,6 +36,7 @@ from . import (
     search,
     sittings,
     times,
+    translated,
 )
 from .builder import BookBuilder
 from .translator import BookTranslator, register_nodes
@@ -56,6 +57,7 @@ PARTS = (
     sittings,
     times,
     page,
+    translated,
     ahead,
 )
 THEME = Path(__file__).parent / "theme"
@@ -110,7 +112,7 @@ def setup(app: Sphinx) -> dict[str, object]:
     open_book(app)
     app.add_config_value("book_build", "", "html", str)
     app.add_config_value("book_licence", "", "html", str)
-    app.add_config_value("book_notebooks", False, "html", bool)
+    app.add_config_value("book_notebooks", "", "html", str)
     app.add_config_value("book_handouts", [], "env", list)
     app.add_config_value("book_notebook_branch", "notebooks", "html", str)
     app.add_config_value("book_translations", {}, "html", dict)

@@ -52,7 +52,7 @@ class Ahead:
         """Make what the process has not made yet. What it cannot make fails here."""
         for name in reversed(self.names):
             self.take()
-            if hosts.drill.has(name, self.language):
+            if hosts.has_drill(name, self.language):
                 break
             hosts.drill(name, self.language)
 
@@ -73,7 +73,7 @@ def start(app: Sphinx) -> None:
     texts = (file.read_text("utf-8") for file in Path(app.srcdir).glob("*.ipynb"))
     names = dict.fromkeys(name for text in texts for name in _HOST.findall(text))
     language = app.config.language
-    new = sorted(name for name in names if not hosts.drill.has(name, language))
+    new = sorted(name for name in names if not hosts.has_drill(name, language))
     if len(new) > FEW:
         _ahead[:] = [Ahead(app.config.book_module, language, new)]
 

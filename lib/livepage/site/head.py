@@ -11,6 +11,7 @@ from sphinx.application import Sphinx
 from sphinx.errors import ThemeError
 
 from livepage import markup
+from livepage.translations import unsigned
 from livepage.words import table
 
 from . import hosts, road, sittings, times
@@ -44,9 +45,10 @@ def moved(app: Sphinx, pagename: str) -> str:
     return json.dumps(named) if named else ""
 
 
-def inline(line: str) -> str:
+def inline(line: str, language: str) -> str:
     """HTML of a line of front matter."""
-    return markup.inline(_APOSTROPHE.sub("’", line), typeset)
+    text, attributes = unsigned(line, language)
+    return markup.inline(_APOSTROPHE.sub("’", text), typeset, attributes)
 
 
 def on_this_page(app: Sphinx, pagename: str) -> str:
@@ -65,7 +67,8 @@ def head(app: Sphinx, pagename: str, body: str) -> dict[str, Any]:
     before, heading, rest = split_heading(pagename, body)
     meta = app.env.metadata.get(pagename, {})
     description = meta.get("description", "")
-    words = table("site", app.config.language)
+    language = app.config.language
+    words = table("site", language)
     return {
         "opening": before,
         "heading": heading,
@@ -75,14 +78,13 @@ def head(app: Sphinx, pagename: str, body: str) -> dict[str, Any]:
             *times.of(app.env, pagename).said(words),
             *sittings.said(app.env, pagename, words),
         ],
-        "description": description,
-        "lede": inline(description),
-        "learn": [inline(line) for line in front_list(meta, "learn")],
-        "need": [inline(line) for line in front_list(meta, "need")],
-        "summary_es": inline(meta.get("summary_es", "")),
+        "description": unsigned(description, language)[0],
+        "lede": inline(description, language),
+        "learn": [inline(line, language) for line in front_list(meta, "learn")],
+        "need": [inline(line, language) for line in front_list(meta, "need")],
         "local_toc": on_this_page(app, pagename),
         "moved": moved(app, pagename),
         "progress": hosts.progress(
-            body, app.config.language, road.all_drills(app, pagename), pagename
+            body, language, road.all_drills(app, pagename), pagename
         ),
     }

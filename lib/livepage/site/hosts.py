@@ -13,6 +13,8 @@ from collections.abc import Callable
 from html import unescape
 from typing import Any
 
+from livepage.translations import version
+
 from .keep import kept
 from .maths import typeset
 
@@ -92,7 +94,9 @@ def fill_drill(html: str, page_html: Callable[..., str], language: str) -> str:
 
 def fill(html: str, language: str) -> str:
     """Fill whatever hosts one output holds."""
-    return _filled(html, language) if "os-" in html else html
+    if "os-" not in html:
+        return html
+    return fill_drill(_filled(html, language), drill, language)
 
 
 @kept
@@ -103,7 +107,7 @@ def _filled(html: str, language: str) -> str:
         html = fill_figures(html, figures.still, language)
     if match := _USE.fullmatch(html):
         return use(attributes(match[1])["data-use"], language)
-    return fill_drill(html, drill, language)
+    return html
 
 
 def use(name: str, language: str) -> str:
@@ -113,9 +117,25 @@ def use(name: str, language: str) -> str:
     return drills.use_html(name, language)
 
 
-@kept
 def drill(name: str, language: str) -> str:
     """A drill as a piece of the page."""
+    return _drill(name, language, _version(name, language))
+
+
+def has_drill(name: str, language: str) -> bool:
+    """Whether a drill is kept, from this build or the last one."""
+    return _drill.has(name, language, _version(name, language))
+
+
+def _version(name: str, language: str) -> str:
+    """What a drill's translation is kept under."""
+    from livepage.drills import bank
+
+    return version(bank.find(name).fields, language)
+
+
+@kept
+def _drill(name: str, language: str, version: str) -> str:
     from livepage import drills
 
     return drills.page_html(name, language, maths=typeset)
@@ -147,7 +167,6 @@ def minutes(drills: list[str]) -> list[float]:
     return [KINDS[drill.kind].minutes_of(drill) for drill in known]
 
 
-@kept
 def deck(pages: list[dict[str, Any]], language: str) -> str:
     """The list of all drills of some pages: number, title, address, drills of each.
 
@@ -156,6 +175,12 @@ def deck(pages: list[dict[str, Any]], language: str) -> str:
     HostError
         If it cannot be written.
     """
+    names = [name for page in pages for name in page["drills"]]
+    return _deck(pages, language, [_version(name, language) for name in names])
+
+
+@kept
+def _deck(pages: list[dict[str, Any]], language: str, versions: list[str]) -> str:
     from livepage import drills
 
     chapters = [

@@ -36,7 +36,7 @@ def handed_out(
     if not app.config.book_notebooks:
         return link.children
     depth = app.env.docname.count("/")
-    uri = f"{'../' * depth}notebooks/{name}.ipynb"
+    uri = f"{'../' * depth}{app.config.book_notebooks}{name}.ipynb"
     return nodes.reference("", "", *link.children, refuri=uri, internal=True)
 
 

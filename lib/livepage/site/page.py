@@ -179,7 +179,7 @@ def prepare(
         else {},
         licence=app.config.book_licence,
         links=links,
-        notebook=app.config.book_notebooks and chapter,
+        notebook=app.config.book_notebooks if chapter else "",
         pageurl=address(app, pagename, context),
         policy=CONTENT_SECURITY_POLICY,
         release=release,
@@ -189,7 +189,10 @@ def prepare(
             search_page=templatename == "search.html",
             has_marks=bool(sittings.counts(app.env)),
         ),
-        translations=app.config.book_translations,
+        translations={
+            code: (place, table("site", code)["language"])
+            for code, place in app.config.book_translations.items()
+        },
         words=words,
         words_json=json.dumps(for_scripts(words, language), ensure_ascii=False),
     )

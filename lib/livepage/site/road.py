@@ -12,6 +12,7 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 
 from livepage.road import Stop, stops
+from livepage.translations import unsigned
 from livepage.words import table
 
 from . import contents, sittings, times
@@ -48,9 +49,10 @@ def number(env: BuildEnvironment, page: str) -> str:
 
 
 def _stop(self: HTML5Translator, stop: Stop) -> str:
-    title, line = escape(stop.title), escape(stop.line)
+    title = escape(stop.title)
+    line, attributes = unsigned(stop.line, self.config.language)
     number = f'<span class="map-number">{stop.number}</span>'
-    line = f'<span class="map-line">{line}</span>'
+    line = f'<span class="map-line" {attributes}>{escape(line)}</span>'
     if stop.file:
         return _written(self, stop.file, number, title, line)
     soon = table("site", self.config.language)["soon"]

@@ -203,13 +203,11 @@ def _file(env: BuildEnvironment) -> Path:
     return Path(env.doctreedir, "texts.json")
 
 
-def text_of(env: BuildEnvironment, page: str, place: int, anchor: str) -> str:
-    """What a section shows; a page's first section has the summary in Spanish, too."""
+def text_of(env: BuildEnvironment, page: str, anchor: str) -> str:
+    """What a section shows."""
     if page not in texts(env):
         env.get_and_resolve_doctree(page, env.app.builder)  # `listen` hears it
-    text = texts(env)[page].get(anchor, "")
-    summary = env.metadata[page].get("summary_es", "") if place == 0 else ""
-    return f"{text} {unmarked(summary)}".strip()
+    return texts(env)[page].get(anchor, "")
 
 
 def places(env: BuildEnvironment) -> list[tuple[str, int, dict[str, Any]]]:
@@ -257,7 +255,7 @@ def _sections(env: BuildEnvironment) -> list[tuple[str, str, str, str]]:
             address(page, place, section),
             env.titles[page].astext(),
             section["heading"],
-            text_of(env, page, place, section["anchor"]),
+            text_of(env, page, section["anchor"]),
         )
         for page, place, section in places(env)
     ]

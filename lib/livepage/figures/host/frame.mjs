@@ -5,12 +5,14 @@
 import * as kinds from "livepage/kinds";
 import ui from "livepage/words.json" with { type: "json" };
 
+import { speak } from "../../numbers.mjs";
 import { button, div, element, span } from "./html.mjs";
 import { escape, marked } from "./text.mjs";
 
 /** A figure with its words in one language, English where a translation is missing; its
  *  prediction is left out unless it `asks`. */
 export function spoken(figure, language, asks = true) {
+  speak(language);
   const words = { ...figure.strings.en, ...figure.strings[language] };
   const spec = asks ? figure.spec : { ...figure.spec, prediction: null };
   return { ...figure, spec, words, ui: ui[language] ?? ui.en };

@@ -231,8 +231,20 @@
     follow();
   }
 
+  // The same page in another language opens at the section that the reader has in view.
+  function languages() {
+    for (const link of document.querySelectorAll(".tool.language")) {
+      const aim = () => {
+        const here = document.querySelector(".here a[aria-current]")?.hash;
+        link.hash = scrollY > 200 ? (here ?? location.hash) : "";
+      };
+      for (const act of ["pointerdown", "keydown"]) link.addEventListener(act, aim);
+    }
+  }
+
   moved();
   themes();
+  languages();
   menu();
   copying();
   formulas();

@@ -1,0 +1,118 @@
+"""A book's texts in another language, read from the `.po` files under `locale/<language>/`.
+
+A text is looked up by its English words. An entry that is marked fuzzy, because the
+English has changed, is not shown: until somebody translates it anew, readers see the
+English with a mark.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache, partial
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from livepage import book
+from livepage.digest import digest
+from livepage.fixed import has_words
+from livepage.words import ENGLISH, table
+
+_GROUPED = r"(?<![\d.,])\d{1,3}(?:%s\d{3})+(?!\d|[.,]\d)"
+_NUMBERS = re.compile(
+    r"(?P<code>`+.+?`+)|(?P<formula>\$[^$]+\$)|" + _GROUPED % ",", re.DOTALL
+)
+_IN_FORMULA = re.compile(_GROUPED % r"\{,\}")
+# Stands before a text of a page that is not translated, until the page is rendered.
+UNTRANSLATED = "\ue000"
+
+
+def translation(text: str, language: str) -> str | None:
+    """Return a text in a language; None if there is no current translation."""
+    if language == ENGLISH:
+        return text
+    found = catalogue(language).get(text.strip()) if has_words(text) else text
+    return found and regrouped(found)
+
+
+def regrouped(text: str) -> str:
+    """Return a text with its thousands grouped by thin spaces, from 10,000 on.
+
+    A comma would be read as a decimal comma. Code keeps its commas.
+    """
+
+    def spaced(match: re.Match[str]) -> str:
+        if match["code"]:
+            return match[0]
+        if match["formula"]:
+            return _IN_FORMULA.sub(partial(_joined, space=r"\,"), match[0])
+        return _joined(match, "\u202f")
+
+    return _NUMBERS.sub(spaced, text)
+
+
+def _joined(number: re.Match[str], space: str) -> str:
+    groups = re.split(r"\{?,\}?", number[0])
+    return (space if len("".join(groups)) > 4 else "").join(groups)
+
+
+def catalogue(language: str) -> Mapping[str, str]:
+    """Return every current translation of the book into a language, by English text."""
+    files = po_files(language)
+    return _read(tuple((file, file.stat().st_mtime_ns) for file in files))
+
+
+def po_files(language: str) -> list[Path]:
+    """Return the files of a language, one for each page."""
+    return sorted((book.current().folder / "locale" / language).glob("*.po"))
+
+
+@cache
+def _read(files: tuple[tuple[Path, int], ...]) -> Mapping[str, str]:
+    found: dict[str, str] = {}
+    for file, _ in files:
+        found |= dict(_entries(file))
+    return found
+
+
+def _entries(file: Path) -> Iterator[tuple[str, str]]:
+    from babel.messages.pofile import read_po  # what a notebook shows needs no Babel
+
+    with file.open("rb") as source:
+        for message in read_po(source):
+            if message.id and message.string and not message.fuzzy:
+                yield message.id, message.string
+
+
+def version(texts: Any, language: str) -> str:
+    """Return a digest of the translations of all texts within lists and mappings."""
+    if language == ENGLISH:
+        return ""
+    found = catalogue(language)
+    return digest([], *(found.get(text.strip(), "") for text in strings(texts)))
+
+
+def strings(value: Any) -> Iterator[str]:
+    """Yield every string within lists and mappings."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for each in value.values():
+            yield from strings(each)
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            yield from strings(each)
+
+
+def unsigned(text: str, language: str) -> tuple[str, str]:
+    """Return a text without the sign of one that is not translated, and its attributes."""
+    if not text.startswith(UNTRANSLATED):
+        return text, ""
+    return text.removeprefix(UNTRANSLATED), in_english(language)
+
+
+def in_english(language: str) -> str:
+    """Return the attributes of a text that has no translation yet."""
+    words = escape(table("site", language)["untranslated"])
+    return f'lang="{ENGLISH}" data-untranslated="{words}"'

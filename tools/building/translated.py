@@ -1,0 +1,162 @@
+"""Writes a page in another language: paragraph by paragraph, before Sphinx reads it.
+
+Cells run once, for the English page; the translated page takes their code and outputs. A
+paragraph without a current translation stays English, behind a sign that the site turns
+into a mark.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from copy import deepcopy
+from html import escape, unescape
+from typing import Any
+
+import yaml
+from nbformat import NotebookNode
+
+from livepage.translations import UNTRANSLATED, regrouped, translation
+from tools.building.spans import Span, spans
+
+FRONT = ("description", "line")  # front matter that readers read
+FRONT_LISTS = ("learn", "need")
+FRONT_MATTER = re.compile(r"\A---\n(.*?)\n---\n", re.S)
+DISPLAYED = re.compile(r"^\$\$\n.*?^\$\$$", re.M | re.S)
+GLOSSARY = re.compile(r"^```\{glossary\}\n(.*?)^```$", re.M | re.S)
+SHOWN = re.compile(
+    r"(?P<before><(?!pre|code)[^<>]*>\s*)(?P<text>[^<>\s][^<>]*?)(?=\s*<)"
+    r'|(?P<name>\b(?:aria-label|alt|data-label)=")(?P<value>[^"]*)(?=")'
+)
+MACHINE = re.compile(r"; \d{4}-\d\d-\d\d;")  # names, versions and a date
+HOST = re.compile(r'class="os-(?:figure|drill|use)"')
+
+
+def markdown(text: str, language: str, extensions: frozenset[str]) -> str:
+    """Return a Markdown text in a language."""
+    for span in reversed(spans(text, extensions)):
+        text = text[: span.start] + _in(span, text, language) + text[span.end :]
+    return DISPLAYED.sub(
+        lambda formula: regrouped(formula[0]), GLOSSARY.sub(_sorted, text)
+    )
+
+
+def _in(span: Span, text: str, language: str) -> str:
+    new = translation(span.text, language)
+    if span.kind == "glossary-term":
+        # The English term is what other pages link to, and what readers may look for.
+        return span.text if new in (None, span.text) else f"{new}\n{span.text}"
+    if new is None:
+        return UNTRANSLATED * (span.kind != "title") + text[span.start : span.end]
+    return new.replace("|", r"\|") if span.kind in ("th", "td") else new
+
+
+def _sorted(glossary: re.Match[str]) -> str:
+    """Sort the entries of a glossary anew: the alphabet knows no accents."""
+    entries = re.split(r"\n\s*\n", glossary[1].strip())
+    return "```{glossary}\n" + "\n\n".join(sorted(entries, key=_plain)) + "\n```"
+
+
+def _plain(entry: str) -> str:
+    letters = unicodedata.normalize("NFD", entry.casefold())
+    return "".join(one for one in letters if not unicodedata.combining(one))
+
+
+def front(head: dict[str, Any], language: str) -> dict[str, Any]:
+    """Return front matter, a page's own or a notebook's, in a language."""
+    new = dict(head)
+    for key in set(FRONT) & set(new):
+        new[key] = _line(new[key], language)
+    for key in set(FRONT_LISTS) & set(new):
+        new[key] = [_line(one, language) for one in new[key]]
+    return new
+
+
+def _line(text: str, language: str) -> str:
+    new = translation(text, language)
+    return UNTRANSLATED + text if new is None else new
+
+
+def page(text: str, language: str, extensions: frozenset[str]) -> str:
+    """Return the text of a page that has no cells."""
+    found = FRONT_MATTER.match(text)
+    if not found:
+        return markdown(text, language, extensions)
+    head = front(yaml.safe_load(found[1]), language)
+    packed = yaml.safe_dump(head, allow_unicode=True, sort_keys=False, width=10_000)
+    body = markdown(text[found.end() :], language, extensions)
+    return f"---\n{packed}---\n{body}"
+
+
+def notebook(
+    nb: NotebookNode, language: str, extensions: frozenset[str]
+) -> NotebookNode:
+    """Return an executed notebook with its texts in a language."""
+    new = deepcopy(nb)
+    new.metadata.update(front(nb.metadata, language))
+    for cell in new.cells:
+        if cell.cell_type == "code":
+            for data in _shown(cell):
+                data["text/html"] = html(data["text/html"], language)
+        else:
+            cell.source = markdown(cell.source, language, extensions)
+    return new
+
+
+def _shown(cell: NotebookNode) -> Iterator[dict[str, str]]:
+    """The HTML that a cell gave, besides figures and drills, which speak by themselves."""
+    for output in cell.get("outputs", []):
+        data = output.get("data", {})
+        if "text/html" in data and not HOST.search(data["text/html"]):
+            yield data
+
+
+def html(text: str, language: str) -> str:
+    """Return the HTML of an output with the texts that have a translation."""
+
+    def new(match: re.Match[str]) -> str:
+        start = match["before"] or match["name"]
+        was = unescape(match["text"] or match["value"])
+        found = translation(was, language)
+        return match[0] if found in (None, was) else start + escape(found)
+
+    return SHOWN.sub(new, text)
+
+
+def texts_of_page(source: str, extensions: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """Yield the kind and the words of each text of a page without cells."""
+    found = FRONT_MATTER.match(source)
+    yield from texts_of_front(yaml.safe_load(found[1]) if found else {})
+    body = source[found.end() :] if found else source
+    yield from ((span.kind, span.text) for span in spans(body, extensions))
+
+
+def texts_of_notebook(
+    nb: NotebookNode, extensions: frozenset[str]
+) -> Iterator[tuple[str, str]]:
+    """Yield the kind and the words of each text of an executed notebook."""
+    yield from texts_of_front(nb.metadata)
+    for cell in nb.cells:
+        if cell.cell_type == "code":
+            for data in _shown(cell):
+                yield from texts_of_html(data["text/html"])
+        else:
+            for span in spans(cell.source, extensions):
+                yield span.kind, span.text
+
+
+def texts_of_html(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the texts of an output: what it shows, and what it says to screen readers."""
+    for match in SHOWN.finditer(text):
+        shown = unescape(match["text"] or match["value"]).strip()
+        if not MACHINE.search(shown):
+            yield "output", shown
+
+
+def texts_of_front(head: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the texts of front matter."""
+    for key in FRONT:
+        if head.get(key):
+            yield key, head[key]
+    for key in FRONT_LISTS:
+        for one in head.get(key, []):
+            yield key, one
