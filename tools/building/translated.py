@@ -5,6 +5,7 @@ paragraph without a current translation stays English, behind a sign that the si
 into a mark.
 """
 
+import ast
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from typing import Any
 import yaml
 from nbformat import NotebookNode
 
+from livepage.prose import HIDDEN
 from livepage.translations import UNTRANSLATED, regrouped, translation
 from tools.building.spans import Span, spans
 
@@ -28,6 +30,8 @@ SHOWN = re.compile(
     r'|(?P<name>\b(?:aria-label|alt|data-label)=")(?P<value>[^"]*)(?=")'
 )
 MACHINE = re.compile(r"; \d{4}-\d\d-\d\d;")  # names, versions and a date
+GLUED = f"{HIDDEN}text/plain"
+QUANTITY = re.compile(r"[\d.,]+ ?\w{0,4}")  # a number, and perhaps its unit
 HOST = re.compile(r'class="os-(?:figure|drill|use)"')
 
 
@@ -97,6 +101,8 @@ def notebook(
         if cell.cell_type == "code":
             for data in _shown(cell):
                 data["text/html"] = html(data["text/html"], language)
+            for data, words in _glued(cell):
+                data[GLUED] = repr(translation(words, language) or words)
         else:
             cell.source = markdown(cell.source, language, extensions)
     return new
@@ -108,6 +114,15 @@ def _shown(cell: NotebookNode) -> Iterator[dict[str, str]]:
         data = output.get("data", {})
         if "text/html" in data and not HOST.search(data["text/html"]):
             yield data
+
+
+def _glued(cell: NotebookNode) -> Iterator[tuple[dict[str, str], str]]:
+    """The words that a cell hands to the prose, with the output that holds them."""
+    for output in cell.get("outputs", []):
+        data = output.get("data", {})
+        words = ast.literal_eval(data[GLUED]) if GLUED in data else None
+        if isinstance(words, str) and not QUANTITY.fullmatch(words):
+            yield data, words
 
 
 def html(text: str, language: str) -> str:
@@ -139,6 +154,7 @@ def texts_of_notebook(
         if cell.cell_type == "code":
             for data in _shown(cell):
                 yield from texts_of_html(data["text/html"])
+            yield from (("in a sentence", words) for _, words in _glued(cell))
         else:
             for span in spans(cell.source, extensions):
                 yield span.kind, span.text
