@@ -24,6 +24,7 @@ FRONT = ("description", "line")  # front matter that readers read
 FRONT_LISTS = ("learn", "need")
 FRONT_MATTER = re.compile(r"\A---\n(.*?)\n---\n", re.S)
 DISPLAYED = re.compile(r"^\$\$\n.*?^\$\$$", re.M | re.S)
+IN_FORMULA = re.compile(r"(\\text\{\s*)([^{}]*?)(\s*\})")
 GLOSSARY = re.compile(r"^```\{glossary\}\n(.*?)^```$", re.M | re.S)
 SHOWN = re.compile(
     r"(?P<before><(?!pre|code)[^<>]*>\s*)(?P<text>[^<>\s][^<>]*?)(?=\s*<)"
@@ -39,9 +40,27 @@ def markdown(text: str, language: str, extensions: frozenset[str]) -> str:
     """Return a Markdown text in a language."""
     for span in reversed(spans(text, extensions)):
         text = text[: span.start] + _in(span, text, language) + text[span.end :]
-    return DISPLAYED.sub(
-        lambda formula: regrouped(formula[0]), GLOSSARY.sub(_sorted, text)
-    )
+    text = DISPLAYED.sub(lambda formula: _formula(formula[0], language), text)
+    return GLOSSARY.sub(_sorted, text)
+
+
+def _formula(formula: str, language: str) -> str:
+    """Return a formula with its numbers and the words in it as a language has them."""
+
+    def new(match: re.Match[str]) -> str:
+        return match[1] + (translation(match[2], language) or match[2]) + match[3]
+
+    return IN_FORMULA.sub(new, regrouped(formula))
+
+
+def texts_of_markdown(
+    text: str, extensions: frozenset[str]
+) -> Iterator[tuple[str, str]]:
+    """Yield the kind and the words of each text, those in formulas too."""
+    yield from ((span.kind, span.text) for span in spans(text, extensions))
+    for formula in DISPLAYED.finditer(text):
+        for words in IN_FORMULA.finditer(formula[0]):
+            yield "in a formula", words[2]
 
 
 def _in(span: Span, text: str, language: str) -> str:
@@ -142,7 +161,7 @@ def texts_of_page(source: str, extensions: frozenset[str]) -> Iterator[tuple[str
     found = FRONT_MATTER.match(source)
     yield from texts_of_front(yaml.safe_load(found[1]) if found else {})
     body = source[found.end() :] if found else source
-    yield from ((span.kind, span.text) for span in spans(body, extensions))
+    yield from texts_of_markdown(body, extensions)
 
 
 def texts_of_notebook(
@@ -156,8 +175,7 @@ def texts_of_notebook(
                 yield from texts_of_html(data["text/html"])
             yield from (("in a sentence", words) for _, words in _glued(cell))
         else:
-            for span in spans(cell.source, extensions):
-                yield span.kind, span.text
+            yield from texts_of_markdown(cell.source, extensions)
 
 
 def texts_of_html(text: str) -> Iterator[tuple[str, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from pybtex.database import Entry
@@ -12,12 +13,14 @@ from pybtex.plugin import register_plugin as register_bibtex_plugin
 from pybtex.style.formatting.plain import Style as PlainStyle
 from pybtex.style.labels import BaseLabelStyle
 from sphinx.application import Sphinx
+from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
 from sphinxcontrib.bibtex.plugin import register_plugin
-from sphinxcontrib.bibtex.style.referencing import BracketStyle
+from sphinxcontrib.bibtex.style.referencing import BracketStyle, PersonStyle
 from sphinxcontrib.bibtex.style.referencing.author_year import AuthorYearReferenceStyle
 
 from livepage.digest import digest
+from livepage.words import ENGLISH, table
 
 
 def round_brackets() -> BracketStyle:
@@ -28,6 +31,14 @@ def round_brackets() -> BracketStyle:
 @dataclass
 class BookReferenceStyle(AuthorYearReferenceStyle):
     """Authors and year, in round brackets."""
+
+    language: str = ENGLISH
+
+    def __post_init__(self) -> None:
+        conjunction = f" {table('site', self.language)['and']} "
+        last = f",{conjunction}" if self.language == ENGLISH else conjunction
+        self.person = PersonStyle(sep2=conjunction, last_sep=last)
+        super().__post_init__()
 
     bracket_parenthetical: BracketStyle = field(default_factory=round_brackets)
     bracket_textual: BracketStyle = field(default_factory=round_brackets)
@@ -68,5 +79,11 @@ def setup(app: Sphinx) -> None:
     for name in ("plaintext", "docutils"):
         backend = find_plugin("pybtex.backends", name)
         register_bibtex_plugin("pybtex.backends", name, backend, force=True)
+    app.connect("config-inited", settle, priority=100)
+
+
+def settle(app: Sphinx, config: Config) -> None:
+    """Join the names of authors by the word of the book's language."""
     group = "sphinxcontrib.bibtex.style.referencing"
-    register_plugin(group, "book", BookReferenceStyle)
+    style = partial(BookReferenceStyle, language=config.language or ENGLISH)
+    register_plugin(group, "book", style, force=True)

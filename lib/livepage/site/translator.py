@@ -15,7 +15,7 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.writers.html5 import HTML5Translator
 
-from livepage.words import table
+from livepage.words import ENGLISH, table
 
 from . import code_cells, hosts
 from .quantities import link_identifiers
@@ -184,7 +184,8 @@ class BookTranslator(HTML5Translator):
         if not isinstance(node.previous_sibling(), nodes.citation):
             self.body.append('<ul class="sources">\n')
         node.remove(node[0])
-        self.body.append(self.starttag(node, "li"))
+        language = {} if self.config.language == ENGLISH else {"lang": ENGLISH}
+        self.body.append(self.starttag(node, "li", **language))  # a source is English
 
     def depart_citation(self, node: nodes.citation) -> None:
         """Close the source, and the list after the last."""
