@@ -122,7 +122,8 @@ class Book:
 
     @property
     def html(self) -> Path:
-        return self.out / "html" / self.languages.get(self.language, "")
+        place = "" if self.language == ENGLISH else self.languages[self.language]
+        return self.out / "html" / place
 
     @property
     def pages(self) -> list[Page]:

@@ -78,7 +78,6 @@ def test_front_matter_is_complete(file):
     lines = head["learn"] + head["need"]
     assert not [line for line in lines if not isinstance(line, str) or not line]
     assert head["line"]
-    assert 60 <= len(head["summary_es"].split()) <= 120
 
 
 @for_each_chapter

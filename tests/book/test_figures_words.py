@@ -135,6 +135,13 @@ def walk(language: str) -> Facts:
         )
 
 
+def grouped(number: int, language: str) -> str:
+    """A number with its thousands apart, as each language has them."""
+    if language == "en":
+        return f"{number:,}"
+    return str(number) if number < 10_000 else f"{number:,}".replace(",", "\u202f")
+
+
 def loads(language: str) -> Facts:
     """The pieces of a load, and how busy the arithmetic is."""
     for stride, start, warps in product((0, 1, 2, 3, 8, 32), (0, 1, 31), (1, 6, 7)):
@@ -147,7 +154,7 @@ def loads(language: str) -> Facts:
         if truth["transactions"] > 1:
             facts += [
                 f" {truth['transactions']} ",
-                f" {truth['moved']:,} bytes",
+                f" {grouped(truth['moved'], language)} bytes",
                 f" {truth['used']} ",
             ]
         if truth["busy"] < 1:
@@ -214,9 +221,13 @@ def measured_blocks(language: str) -> Facts:
         enumerate(cpu_blocks.BLOCKS), enumerate(cpu_blocks.TILES)
     ):
         bytes_used = 4 * (2 * block * 64 + 2 * tile * 64 + block * tile)
-        facts = [f" {block:,} ", f" {tile:,} ", f": {found[i, j]:.1f} ms"]
+        facts = [
+            f" {grouped(block, language)} ",
+            f" {grouped(tile, language)} ",
+            f": {found[i, j]:.1f} ms",
+        ]
         facts += [
-            f" {bytes_used // 1024:,} KiB",
+            f" {grouped(bytes_used // 1024, language)} KiB",
             f" {-(-cpu_blocks.N // block)} {times}",
         ]
         if found[i, j] > found.min():

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from bs4 import BeautifulSoup
 
-from livepage import modules
+from livepage import modules, translations
 from livepage.drills import (
     Chapter,
     card_script,
@@ -43,8 +43,16 @@ def test_the_page_is_whole_without_a_script(id: str, lang: str) -> None:
         json.loads(script.string)
 
 
-@pytest.mark.parametrize("id", bank())
-def test_english_on_a_spanish_page_says_so(id: str) -> None:
+@pytest.fixture
+def untranslated(monkeypatch) -> None:
+    """A book without a translation."""
+    monkeypatch.setattr(translations, "catalogue", lambda language: {})
+
+
+@pytest.mark.parametrize(
+    "id", ["rescale-hard", "induction", "update", "tiled-attention"]
+)
+def test_english_on_a_spanish_page_says_so(id: str, untranslated) -> None:
     soup = BeautifulSoup(page_html(id, "es"), "html.parser")
     data = json.loads(soup.select_one(".os-drill-data").string)
     pieces = soup.select(
@@ -58,14 +66,19 @@ def test_english_on_a_spanish_page_says_so(id: str) -> None:
     ]
     assert pieces
     for piece in pieces:
-        assert piece.name == "pre" or piece["lang"] == "en", piece
+        marks = piece.get("lang"), piece.get("data-untranslated")
+        assert piece.name == "pre" or marks == ("en", "aún en inglés"), piece
     assert " lang=" not in page_html(id, "en")
 
 
-def test_a_text_in_the_pages_language_has_no_mark() -> None:
-    both = {"en": "One.", "es": "Uno."}
-    assert foreign(both, "es") == foreign(both, "en") == foreign("One.", "en") == ""
-    assert foreign("One.", "es") == foreign({"en": "One."}, "es") == "en"
+def test_a_text_in_the_pages_language_has_no_mark(untranslated) -> None:
+    both = {"en": "One thing.", "es": "Una cosa."}
+    assert (
+        foreign(both, "es") == foreign(both, "en") == foreign("One thing.", "en") == ""
+    )
+    assert foreign("$x = 1$", "es") == ""  # a formula has no language
+    for text in ("One thing.", {"en": "One thing."}):
+        assert foreign(text, "es").startswith('lang="en" ')
 
 
 def test_maths_goes_through_the_site() -> None:

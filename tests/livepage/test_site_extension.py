@@ -176,7 +176,7 @@ def test_drills_made_ahead_are_those_that_are_made_here(monkeypatch, book):
     ahead.meet()
     ahead.stop()
     for name in names:
-        assert hosts.drill.has(name, "en")
+        assert hosts.has_drill(name, "en")
         made = hosts.drill(name, "en")
         assert made == drills.page_html(name, "en", maths=maths.typeset)
 
@@ -289,7 +289,7 @@ def test_drills_that_cannot_be_listed_stop_the_build(monkeypatch):
 
 
 def test_front_matter_may_hold_code_and_formulas():
-    html = inline("a < b, `x < y`, *so* $a < b$, softmax's")
+    html = inline("a < b, `x < y`, *so* $a < b$, softmax's", "en")
     assert html.startswith("a &lt; b, <code>x &lt; y</code>, <em>so</em> <span")
     assert html.endswith("softmax’s")
 
@@ -497,8 +497,7 @@ def cells_of_the_page() -> list[dict]:
 def built(tmp_path_factory) -> Path:
     """One page with all that a page can have, made once for all who look at it."""
     folder = tmp_path_factory.mktemp("page")
-    spanish = r"El truco del *reescalado* con $\ell$."
-    return render(folder, PAGE, cells_of_the_page(), SOURCE, summary_es=spanish)
+    return render(folder, PAGE, cells_of_the_page(), SOURCE)
 
 
 @pytest.fixture
@@ -633,10 +632,6 @@ def test_search_reads_citations_and_sources_as_the_page_shows_them(found):
     assert "key2018" not in page + sources
 
 
-def test_search_reads_the_summary_in_spanish(found):
-    assert found["index.html"].endswith(" El truco del reescalado con ℓ.")
-
-
 def test_search_reads_titles_of_figures_and_questions_of_drills(found):
     text = found["index.html#two-optional"]
     assert "A block arrives" in text
@@ -655,4 +650,4 @@ def test_search_reads_a_page_that_this_build_did_not_write():
         def get_and_resolve_doctree(self, page, _builder):
             search.texts(self)[page] = {"top": "Dao et al. (2022)"}
 
-    assert search.text_of(Env(), "one", 0, "top") == "Dao et al. (2022)"
+    assert search.text_of(Env(), "one", "top") == "Dao et al. (2022)"
