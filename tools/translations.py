@@ -22,6 +22,10 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import read_po, write_po
 
 from livepage import yml
+from livepage.drills.bank import read
+from livepage.drills.entry import Drill
+from livepage.drills.kinds.code.cases import names
+from livepage.drills.words import in_language
 from livepage.fixed import differences, has_words
 from tools.build import HERE, Book, write
 from tools.building import reader
@@ -57,9 +61,8 @@ def texts(book: Book) -> dict[str, list[Text]]:
             if page.is_chapter
             else list(texts_of_page(page.source.read_text("utf-8"), extensions))
         )
-    for file in sorted((book.book / "drills").glob("*.yml")):
-        for fields in yml.read(file)["drills"]:
-            found[file.stem] += texts_of_drill(fields)
+    for drill in read(book.book / "drills").values():
+        found[drill.file.removesuffix(".yml")] += texts_of_drill(drill)
     seen: set[str] = set()
     return {name: list(_new(each, seen)) for name, each in found.items()}
 
@@ -87,11 +90,12 @@ def _of_the_book(book: Book) -> Iterator[Text]:
         yield "part", part["caption"]
 
 
-def texts_of_drill(fields: dict) -> Iterator[Text]:
+def texts_of_drill(drill: Drill) -> Iterator[Text]:
     """Yield every text of a drill that a reader reads, and where it stands."""
+    fields = drill.fields
 
     def of(where: str, text: str | dict) -> Text:
-        return f"drill {fields['id']}, {where}", text.strip()
+        return f"drill {fields['id']}, {where}", in_language(text)
 
     yield of("prompt", fields["prompt"])
     for entry in fields.get("choices", []):
@@ -99,9 +103,8 @@ def texts_of_drill(fields: dict) -> Iterator[Text]:
     for field in ("lines", "points"):
         for text in fields.get(field, []):
             yield of(field.removesuffix("s"), text)
-    if isinstance(fields.get("cases"), list):
-        for case in fields["cases"]:
-            yield of("name of a case", case["name"])
+    for name in names(drill):
+        yield of("name of a case", name)
     if "sizes" in fields:
         yield of("sizes", fields["sizes"])
     for field in ("wrong", "choices", "mutants"):

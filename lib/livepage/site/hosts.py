@@ -14,6 +14,7 @@ from html import unescape
 from typing import Any
 
 from livepage.translations import version
+from livepage.words import ENGLISH
 
 from .keep import kept
 from .maths import typeset
@@ -130,8 +131,12 @@ def has_drill(name: str, language: str) -> bool:
 def _version(name: str, language: str) -> str:
     """What a drill's translation is kept under."""
     from livepage.drills import bank
+    from livepage.drills.kinds.code.cases import names
 
-    return version(bank.find(name).fields, language)
+    if language == ENGLISH:
+        return ""
+    drill = bank.find(name)
+    return version([drill.fields, names(drill)], language)
 
 
 @kept

@@ -60,6 +60,11 @@ def drive(function, **args):
 """
 
 
+def names(drill: Drill) -> list[str]:
+    """Return the names of a drill's cases."""
+    return [case["name"] for case in _named(drill)] if drill.get("cases") else []
+
+
 def _named(drill: Drill) -> list[Case]:
     """Return the named cases, listed or returned by the drill's `cases()`."""
     cases = drill.get("cases")
