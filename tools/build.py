@@ -248,7 +248,8 @@ def stage_translation(book: Book, translated: Book) -> None:
             text = nbformat.writes(in_language.notebook(nb, language, extensions))
         else:
             staged = book.staged / page.source.name
-            text = in_language.page(staged.read_text("utf-8"), language, extensions)
+            whole = in_language.with_included(staged.read_text("utf-8"), book.staged)
+            text = in_language.page(whole, language, extensions)
         write(translated.staged / staged.name, text.encode())
         wanted.add(staged.name)
     for file in (*book.book.glob("*.bib"), *book.book.glob("*.yml")):

@@ -29,7 +29,8 @@ from livepage.drills.words import in_language
 from livepage.fixed import differences, has_words
 from tools.build import HERE, Book, write
 from tools.building import reader
-from tools.building.translated import texts_of_notebook, texts_of_page
+from tools.building.chapters import Page
+from tools.building.translated import texts_of_notebook, texts_of_page, with_included
 
 WITHOUT_PAGE = "book"  # the file of what belongs to no page: the title, the parts
 # Lines that Babel writes into the head of a file, and that say nothing of this book.
@@ -59,7 +60,7 @@ def texts(book: Book) -> dict[str, list[Text]]:
         found[page.name] = (
             list(texts_of_notebook(_executed(book.chapter(page)), extensions))
             if page.is_chapter
-            else list(texts_of_page(page.source.read_text("utf-8"), extensions))
+            else list(texts_of_page(_whole(page), extensions))
         )
     for drill in read(book.book / "drills").values():
         found[drill.file.removesuffix(".yml")] += texts_of_drill(drill)
@@ -78,6 +79,10 @@ def _executed(file: Path) -> nbformat.NotebookNode:
     if not file.exists():
         raise ValueError(f"no {file}: the outputs of cells are texts, too; build first")
     return nbformat.read(file, as_version=4)
+
+
+def _whole(page: Page) -> str:
+    return with_included(page.source.read_text("utf-8"), page.source.parent)
 
 
 def _of_the_book(book: Book) -> Iterator[Text]:
@@ -143,11 +148,9 @@ def updated(
         if was := everywhere.get(text):
             entry = new.add(text, was.string, auto_comments=[where])
             entry.flags |= was.flags & {"fuzzy"}
-            entry.previous_id = was.previous_id if "fuzzy" in was.flags else []
         elif near := get_close_matches(text, gone, n=1, cutoff=0.6):
             entry = new.add(text, everywhere[near[0]].string, auto_comments=[where])
             entry.flags.add("fuzzy")
-            entry.previous_id = [near[0]]
             gone.remove(near[0])
         else:
             entry = new.add(text, auto_comments=[where])
@@ -158,14 +161,19 @@ def updated(
 def packed(catalog: Catalog) -> bytes:
     """Return the content of a `.po` file; each text stands on one line."""
     file = BytesIO()
-    write_po(file, catalog, width=0, include_previous=True)
+    write_po(file, catalog, width=0)
     return EMPTY.sub(b"", file.getvalue()).lstrip()
 
 
 def faults(page: str, entries: Iterable[Message]) -> Iterator[str]:
     """Yield what is wrong with translations that readers would see."""
     for one in entries:
-        if one.string and not one.fuzzy and (found := differences(one.id, one.string)):
+        if (
+            one.id
+            and not one.fuzzy
+            and one.string
+            and (found := differences(one.id, one.string))
+        ):
             yield f"{page}.po: {one.id[:70]!r}: {'; '.join(found)}"
 
 

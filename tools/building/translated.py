@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Iterator
 from copy import deepcopy
 from html import escape, unescape
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -25,6 +26,11 @@ FRONT_LISTS = ("learn", "need")
 FRONT_MATTER = re.compile(r"\A---\n(.*?)\n---\n", re.S)
 DISPLAYED = re.compile(r"^\$\$\n.*?^\$\$$", re.M | re.S)
 IN_FORMULA = re.compile(r"(\\text\{\s*)([^{}]*?)(\s*\})")
+INCLUDE = re.compile(
+    r"^```\{include\} (?P<file>\S+)\n"
+    r'(?::start-after: "(?P<after>[^"]+)"\n)?(?::end-before: "(?P<before>[^"]+)"\n)?```$',
+    re.M,
+)
 GLOSSARY = re.compile(r"^```\{glossary\}\n(.*?)^```$", re.M | re.S)
 SHOWN = re.compile(
     r"(?P<before><(?!pre|code)[^<>]*>\s*)(?P<text>[^<>\s][^<>]*?)(?=\s*<)"
@@ -82,6 +88,17 @@ def _sorted(glossary: re.Match[str]) -> str:
 def _plain(entry: str) -> str:
     letters = unicodedata.normalize("NFD", entry.casefold())
     return "".join(one for one in letters if not unicodedata.combining(one))
+
+
+def with_included(text: str, folder: Path) -> str:
+    """Return a page with the parts of other files that it includes; `folder` is its own."""
+
+    def part(found: re.Match[str]) -> str:
+        whole = (folder / found["file"].lstrip("/")).read_text("utf-8")
+        after = whole.partition(found["after"])[2] if found["after"] else whole
+        return after.partition(found["before"])[0] if found["before"] else after
+
+    return INCLUDE.sub(part, text)
 
 
 def front(head: dict[str, Any], language: str) -> dict[str, Any]:

@@ -53,9 +53,12 @@ def keep_anchors(app: Sphinx, doctree: nodes.document) -> None:
 
 def mark_untranslated(app: Sphinx, doctree: nodes.document) -> None:
     """Set apart what stands behind the sign of a text without a translation."""
+    front = {
+        id(text) for field in doctree.findall(nodes.field) for text in field.findall()
+    }
     for text in list(doctree.findall(nodes.Text)):
-        if not text.startswith(UNTRANSLATED):
-            continue
+        if not text.startswith(UNTRANSLATED) or id(text) in front:
+            continue  # of front matter the head of the page takes care
         holder = text.parent
         holder.replace(text, nodes.Text(text.removeprefix(UNTRANSLATED)))
         children = holder.children

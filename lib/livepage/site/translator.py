@@ -177,6 +177,12 @@ class BookTranslator(HTML5Translator):
             self.body[-1] = self.body[-1].replace("<th", "<td", 1)
             self.context[-1] = self.context[-1].replace("</th", "</td")
 
+    def visit_desc(self, node: nodes.Element) -> None:
+        """What a docstring says: it is English on each page."""
+        super().visit_desc(node)
+        if self.config.language != ENGLISH:
+            self.body[-1] = self.body[-1].replace("<dl", f'<dl lang="{ENGLISH}"', 1)
+
     # Sources ---------------------------------------------------------------
 
     def visit_citation(self, node: nodes.citation) -> None:

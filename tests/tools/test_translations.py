@@ -1,0 +1,316 @@
+"""The book in another language: what is translated, what is not, and what must not differ."""
+
+from pathlib import Path
+
+import pytest
+from babel.messages.catalog import Catalog
+from nbformat import v4
+
+from livepage import translations
+from livepage.fixed import differences, has_words
+from livepage.translations import UNTRANSLATED, regrouped
+from tools.build import HERE
+from tools.building import reader, translated
+from tools.building.chapters import notebook
+from tools.building.spans import parser, spans
+from tools.translations import counted, faults, packed, stored, table, updated
+
+EXTENSIONS = reader.extensions(HERE.book)
+PAGES = {page.name: page for page in HERE.pages}
+
+
+def sources(name: str) -> list[str]:
+    """The Markdown of a page of the book."""
+    page = PAGES[name]
+    if page.notebook_header:
+        return [
+            cell.source for cell in notebook(page).cells if cell.cell_type != "code"
+        ]
+    return [translated.FRONT_MATTER.sub("", page.source.read_text("utf-8"))]
+
+
+def speak(monkeypatch, said: dict[str, str] | None = None) -> None:
+    """Let each text have the translation that is given, or else itself and a word more."""
+
+    class Longer(dict):
+        def get(self, text: str, default: str | None = None) -> str:
+            return f"{text} ñandú"
+
+    found = Longer() if said is None else said
+    monkeypatch.setattr(translations, "catalogue", lambda language: found)
+
+
+# Pages -----------------------------------------------------------------------
+
+
+def blocks(text: str) -> list[str]:
+    """The blocks of a text, without what they say."""
+    return [token.type for token in parser(EXTENSIONS).parse(text)]
+
+
+@pytest.mark.parametrize("name", sorted(set(PAGES) - {"words"}))
+def test_a_translated_page_has_the_blocks_of_the_original(monkeypatch, name):
+    speak(monkeypatch)
+    for text in sources(name):
+        new = translated.markdown(text, "es", EXTENSIONS)
+        assert blocks(new) == blocks(text)
+        assert new.count("ñandú") >= len(spans(text, EXTENSIONS))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_what_is_not_translated_stays_behind_a_sign(monkeypatch, name):
+    speak(monkeypatch, {})
+    for text in sources(name):
+        new = translated.markdown(text, "es", EXTENSIONS)
+        told = [one for one in spans(text, EXTENSIONS) if one.kind not in UNMARKED]
+        assert new.count(UNTRANSLATED) == len(told)
+        if name != "words":
+            assert new.replace(UNTRANSLATED, "") == regrouped_displays(text)
+
+
+UNMARKED = {"title", "glossary-term"}
+
+
+def regrouped_displays(text: str) -> str:
+    return translated.DISPLAYED.sub(lambda found: regrouped(found[0]), text)
+
+
+def test_every_kind_of_text_is_found():
+    text = """# A heading {label}`optional`
+
+A paragraph of *two*
+lines with {glue:text}`number`.
+
+> A quotation.
+
+- An item,
+  {term}`warps <warp>`;
+- `code alone`
+
+| a column | $x$ |
+|----------|-----|
+| a\\|cell  | 12  |
+
+```{admonition} The answer
+:class: dropdown
+
+Its body.
+```
+
+```{code-cell} ipython3
+not_a_text = 1
+```
+
+$$
+\\qm = \\max_{\\text{seen}} s
+$$
+"""
+    found = list(translated.texts_of_markdown(text, frozenset({"dollarmath"})))
+    assert [words for _, words in found] == [
+        "A heading {label}`optional`",
+        "A paragraph of *two* lines with {glue:text}`number`.",
+        "A quotation.",
+        "An item, {term}`warps <warp>`;",
+        "a column",
+        "a|cell",
+        "The answer",
+        "Its body.",
+        "seen",
+    ]
+
+
+def test_a_text_is_replaced_where_it_stands(monkeypatch):
+    said = {"Two of us.": "Nosotros dos.", "one|two": "una|dos", "seen": "vistas"}
+    speak(monkeypatch, said)
+    text = "> Two\n> of us.\n\n| one\\|two |\n|---|\n\n$$\n\\max_{\\text{seen}} s\n$$\n"
+    new = (
+        "> Nosotros dos.\n\n| una\\|dos |\n|---|\n\n$$\n\\max_{\\text{vistas}} s\n$$\n"
+    )
+    assert translated.markdown(text, "es", frozenset({"dollarmath"})) == new
+
+
+def test_a_glossary_has_both_terms_in_the_order_of_the_new_ones(monkeypatch):
+    speak(monkeypatch, {"lane": "carril", "tree": "árbol", "A line.": "Una línea."})
+    text = "```{glossary}\nlane\n  A line.\n\ntree\n  A line.\n\nwarp\n  A line.\n```\n"
+    new = translated.markdown(text, "es", frozenset())
+    assert new.split("\n\n") == [
+        "```{glossary}\nárbol\ntree\n  Una línea.",
+        "carril\nlane\n  Una línea.",
+        "warp\n  Una línea.\n```\n",
+    ]
+
+
+def test_front_matter_is_translated_but_names_are_not(monkeypatch):
+    speak(monkeypatch, {"One thing.": "Una cosa.", "the sum": "la suma"})
+    head = {
+        "description": "One thing.",
+        "learn": ["the sum", "a product"],
+        "moved": "a b",
+    }
+    assert translated.front(head, "es") == {
+        "description": "Una cosa.",
+        "learn": ["la suma", f"{UNTRANSLATED}a product"],
+        "moved": "a b",
+    }
+
+
+def test_a_cell_keeps_its_code_and_what_it_printed(monkeypatch):
+    speak(
+        monkeypatch, {"one column": "una columna", "five": "cinco", "Why?": "¿Por qué?"}
+    )
+    table_html = '<table aria-label="one column"><th>one column</th><td>5 &lt; 6</td>'
+    glue = {"application/papermill.record/text/plain": "'five'"}
+    outputs = [
+        v4.new_output("stream", text="one column"),
+        v4.new_output("display_data", {"text/html": table_html}),
+        v4.new_output("display_data", glue),
+    ]
+    cell = v4.new_code_cell("print('five')  # one column", outputs=outputs)
+    nb = v4.new_notebook(cells=[v4.new_markdown_cell("Why?"), cell])
+    new = translated.notebook(nb, "es", EXTENSIONS)
+    assert new.cells[0].source == "¿Por qué?"
+    assert new.cells[1].source == cell.source
+    printed, shown, glued = new.cells[1].outputs
+    assert printed.text == "one column"
+    assert shown.data["text/html"] == table_html.replace("one column", "una columna")
+    assert glued.data[translated.GLUED] == "'cinco'"
+    assert nb.cells[1].outputs[1].data["text/html"] == table_html  # a copy was changed
+
+
+def test_code_in_an_output_is_no_text():
+    html = "<p>a word</p><pre>a line</pre><code>a name</code><p>A CPU; 2026-11-29;</p>"
+    assert list(translated.texts_of_html(html)) == [("output", "a word")]
+
+
+# Numbers ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text, wanted",
+    [
+        ("1,024 and 65,536", "1024 and 65\u202f536"),
+        ("1,048,576 keys", "1\u202f048\u202f576 keys"),
+        ("`1,024` and 0.5", "`1,024` and 0.5"),
+        ("scores 3, 5, 4 and (1,2)", "scores 3, 5, 4 and (1,2)"),
+        ("1,0245 and 12,34", "1,0245 and 12,34"),
+        ("$10{,}000 + 1{,}024$", "$10\\,000 + 1024$"),
+        ("$1,024$", "$1,024$"),  # a pair
+    ],
+)
+def test_thousands_have_no_comma(text, wanted):
+    assert regrouped(text) == wanted
+
+
+# What a translation keeps ----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text, new",
+    [
+        ("Use `x` twice.", "Usa `y` dos veces."),
+        ("It is $m = 3$.", "Es $m = 4$."),
+        ("{glue:text}`a` bytes", "{glue:text}`b` bytes"),
+        ("{glue:text}`a` bytes", "`a` bytes"),
+        ("{q}`m` rises", "{q}`l` sube"),
+        ("{term}`warps <warp>`", "{term}`warps <lane>`"),
+        ("[chapter 2](02.md#a)", "[capítulo 2](02.md#b)"),
+        ("1,024 keys", "1,025 claves"),
+        ("two keys", "2 claves"),
+        ("{cite:t}`dao2022` found", "encontró"),
+    ],
+)
+def test_a_translation_that_changes_a_part_is_refused(text, new):
+    assert differences(text, new)
+
+
+@pytest.mark.parametrize(
+    "text, new",
+    [
+        ("`x` before $y$, 3 times", "3 veces $y$ tras `x`"),
+        ("$\\max_{\\text{seen}} s$", "$\\max_{\\text{vistas}} s$"),
+        ("{term}`merge`", "{term}`unión <merge>`"),
+        ("{label}`optional`", "{label}`opcional`"),
+        ("{glue:text}`a:.1f` of\n10", "{glue:text}`a:.1f` de 10"),
+    ],
+)
+def test_a_translation_may_change_words_and_order(text, new):
+    assert differences(text, new) == []
+
+
+@pytest.mark.parametrize(
+    "text, has",
+    [
+        ("A word", True),
+        ("`code` $x = y$ {glue:text}`name`", False),
+        ("{term}`warps <warp>`", True),
+        ("$\\text{width}$, 12 %", False),
+        ("x", False),
+    ],
+)
+def test_what_has_no_words_needs_no_translation(text, has):
+    assert has_words(text) is has
+
+
+# Files -----------------------------------------------------------------------
+
+
+def put(folder: Path, page: str, catalog: Catalog) -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / f"{page}.po").write_bytes(packed(catalog))
+
+
+def test_an_edited_text_keeps_its_translation_as_a_proposal(tmp_path, monkeypatch):
+    wanted = [("paragraph", "The sum may shrink."), ("paragraph", "Nothing else.")]
+    first = updated("page", wanted, {}, "es")
+    first["The sum may shrink."].string = "La suma puede menguar."
+    first["Nothing else."].string = "Nada más."
+    put(tmp_path, "page", first)
+    edited = [("paragraph", "The sum may shrink a lot."), wanted[1]]
+    put(tmp_path, "page", updated("page", edited, stored(tmp_path), "es"))
+
+    entries = stored(tmp_path)["page"]
+    assert list(entries) == [text for _, text in edited]
+    new = entries["The sum may shrink a lot."]
+    assert new.fuzzy and new.string == "La suma puede menguar."
+    assert (
+        counted(entries.values()) == (2, 1, 1)
+        and counted(entries.values()).missing == 0
+    )
+    assert "page      2           1      1        0" in table(
+        {"page": counted(entries.values())}
+    )
+    monkeypatch.setattr(
+        translations, "po_files", lambda language: [*tmp_path.glob("*.po")]
+    )
+    assert translations.translation("The sum may shrink a lot.", "es") is None
+    assert translations.translation("Nothing else.", "es") == "Nada más."
+    # A second update changes nothing, and loses nothing.
+    again = packed(updated("page", edited, stored(tmp_path), "es"))
+    assert again == (tmp_path / "page.po").read_bytes()
+
+
+def test_a_text_that_moves_to_another_page_keeps_its_translation(tmp_path):
+    first = updated("one", [("paragraph", "A thought.")], {}, "es")
+    first["A thought."].string = "Una idea."
+    put(tmp_path, "one", first)
+    moved = updated("two", [("heading", "A thought.")], stored(tmp_path), "es")
+    assert moved["A thought."].string == "Una idea."
+
+
+def test_a_broken_translation_is_named():
+    catalog = updated("page", [("paragraph", "Use `x`.")], {}, "es")
+    catalog["Use `x`."].string = "Usa `y`."
+    [fault] = faults("page", catalog)
+    assert fault == "page.po: 'Use `x`.': lacks `x`; adds `y`"
+    catalog["Use `x`."].flags.add("fuzzy")  # no reader sees it
+    assert list(faults("page", catalog)) == []
+
+
+@pytest.mark.parametrize("language", HERE.languages)
+def test_no_translation_of_the_book_is_broken(language):
+    entries = stored(HERE.book / "locale" / language)
+    assert len(entries) > 20
+    found = [
+        fault for page, each in entries.items() for fault in faults(page, each.values())
+    ]
+    assert found == []
