@@ -85,6 +85,8 @@ def test_pages_name_each_other(site):
 def test_only_what_is_marked_is_english(site):
     """Headings, paragraphs and captions; what programs print stays as it is."""
     for _, name, original, translated in pairs(site):
+        if name in ("search.html", "404.html"):  # these list headings of other pages
+            continue
         english = {
             text
             for tag in original.select("main p, main h2, main li")

@@ -180,8 +180,18 @@ class BookTranslator(HTML5Translator):
     def visit_desc(self, node: nodes.Element) -> None:
         """What a docstring says: it is English on each page."""
         super().visit_desc(node)
+        self._say_english("<dl")
+
+    def visit_paragraph(self, node: nodes.paragraph) -> None:
+        """A paragraph; that of a module's docstring is English, too."""
+        super().visit_paragraph(node)
+        if "docstring of" in (node.source or ""):
+            self._say_english("<p")
+
+    def _say_english(self, tag: str) -> None:
+        """Name the language of what begins here, on a page in another one."""
         if self.config.language != ENGLISH:
-            self.body[-1] = self.body[-1].replace("<dl", f'<dl lang="{ENGLISH}"', 1)
+            self.body[-1] = self.body[-1].replace(tag, f'{tag} lang="{ENGLISH}"', 1)
 
     # Sources ---------------------------------------------------------------
 
