@@ -142,7 +142,12 @@ LADDER = [
     ("first block switched off", "primer bloque apagado", [-INF, -INF, 1, 0], 2),
     ("switched off in the middle", "apagado en medio", [1, 0, -INF, -INF, -INF, 2], 2),
     ("everything switched off", "todo apagado", [-INF, -INF, -INF], 2),
-    ("low after nothing", "puntuaciones bajas después de nada", [-INF, -120.0, -121.0], 1),
+    (
+        "low after nothing",
+        "puntuaciones bajas después de nada",
+        [-INF, -120.0, -121.0],
+        1,
+    ),
 ]
 
 
