@@ -129,20 +129,25 @@ def ladder() -> list[dict[str, Any]]:
 
 
 LADDER = [
-    ("one score", "un solo número", [-3.0], 1),
+    ("one score", "una puntuación", [-3.0], 1),
     ("a tie", "un empate", [1.0, 1.0], 1),
     ("a tie in one block", "un empate en un bloque", [2.0, 2.0, 1.0], 3),
-    ("ascending", "creciente", [1.0, 2.0, 3.0], 1),
-    ("descending", "decreciente", [3.0, 2.0, 1.0], 1),
+    ("ascending", "ascendente", [1.0, 2.0, 3.0], 1),
+    ("descending", "descendente", [3.0, 2.0, 1.0], 1),
     ("blocks of two", "bloques de dos", [1.0, 0.0, 3.0, 2.0], 2),
     ("ragged tail", "último bloque corto", [0.5, -1.0, 2.0, 0.0, 1.0], 2),
     ("huge jump", "salto enorme", [0.0, 800.0, 1.0], 1),
     ("far below zero", "muy por debajo de cero", [-800.0, -801.0, -802.0], 2),
-    ("very far below zero", "muchísimo más abajo", [-3e9, -2e9], 1),
+    ("very far below zero", "muy, muy por debajo de cero", [-3e9, -2e9], 1),
     ("first block switched off", "primer bloque apagado", [-INF, -INF, 1, 0], 2),
     ("switched off in the middle", "apagado en medio", [1, 0, -INF, -INF, -INF, 2], 2),
     ("everything switched off", "todo apagado", [-INF, -INF, -INF], 2),
-    ("low after nothing", "bajo después de nada", [-INF, -120.0, -121.0], 1),
+    (
+        "low after nothing",
+        "puntuaciones bajas después de nada",
+        [-INF, -120.0, -121.0],
+        1,
+    ),
 ]
 
 

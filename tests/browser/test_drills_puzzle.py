@@ -140,7 +140,7 @@ def test_it_speaks_spanish(site: Path, open_page) -> None:
         section.locator("textarea").fill(f"x = {n}")
         section.locator(".os-drill-main").click()
         expect(section).to_have_attribute("data-state", "wrong")
-    section.get_by_role("button", name="Mejor, poner sus líneas en orden").click()
+    section.get_by_role("button", name="Mejor ordenar sus líneas").click()
     expect(section.locator(".os-puzzle")).to_contain_text("Dos de ellas están mal")
 
 
