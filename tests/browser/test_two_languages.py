@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from .conftest import rest
+
 pytestmark = pytest.mark.browser
 
 CHAPTER = "02-the-rescaling-trick.html"
@@ -17,9 +19,10 @@ def switch(page: Page) -> None:
 
 
 def read_to(page: Page, section: str) -> None:
-    """Scroll to a section, and wait until the page has noticed."""
+    """Scroll to a section, and stay there for a while."""
     page.locator(f"#{section}").evaluate("part => part.scrollIntoView()")
     expect(page.locator(f'.here a[aria-current][href="#{section}"]')).to_have_count(1)
+    rest(page, 2000)
 
 
 def in_view(page: Page) -> str:
@@ -37,6 +40,7 @@ def test_the_other_language_opens_at_the_same_section(open_page, html: Path):
     expect(page.locator("html")).to_have_attribute("lang", "es")
     expect(page).to_have_url(f"{(html / 'es' / CHAPTER).as_uri()}#{SECTION}")
     assert in_view(page) == SECTION
+    rest(page, 2000)
     switch(page)
     expect(page.locator("html")).to_have_attribute("lang", "en")
     expect(page).to_have_url(f"{(html / CHAPTER).as_uri()}#{SECTION}")

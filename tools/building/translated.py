@@ -137,6 +137,9 @@ def notebook(
         if cell.cell_type == "code":
             for data in _shown(cell):
                 data["text/html"] = html(data["text/html"], language)
+            if "fold" in cell.metadata:
+                fold = cell.metadata["fold"]
+                cell.metadata["fold"] = translation(fold, language) or fold
             for data, words in _glued(cell):
                 data[GLUED] = repr(translation(words, language) or words)
         else:
@@ -191,6 +194,8 @@ def texts_of_notebook(
             for data in _shown(cell):
                 yield from texts_of_html(data["text/html"])
             yield from (("in a sentence", words) for _, words in _glued(cell))
+            if "fold" in cell.metadata:
+                yield "fold", cell.metadata["fold"]
         else:
             yield from texts_of_markdown(cell.source, extensions)
 

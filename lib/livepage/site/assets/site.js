@@ -159,6 +159,7 @@
         }
         const first = [...of.keys()].find((id) => seen.has(id));
         if (!first) return;
+        restsAt(first);
         for (const [id, link] of of) {
           if (id === first) link.setAttribute("aria-current", "true");
           else link.removeAttribute("aria-current");
@@ -231,20 +232,19 @@
     follow();
   }
 
-  // The same page in another language opens at the section that the reader has in view.
-  function languages() {
-    for (const link of document.querySelectorAll(".tool.language")) {
-      const aim = () => {
-        const here = document.querySelector(".here a[aria-current]")?.hash;
-        link.hash = scrollY > 200 ? (here ?? location.hash) : "";
-      };
-      for (const act of ["pointerdown", "keydown"]) link.addEventListener(act, aim);
-    }
+  // The same page in another language opens at the section that was read last. The link
+  // stands at the top, so the sections that pass on the way there do not count.
+  let resting;
+  function restsAt(section) {
+    clearTimeout(resting);
+    resting = setTimeout(() => {
+      if (scrollY < innerHeight / 2) return;
+      for (const link of document.querySelectorAll(".tool.language")) link.hash = section;
+    }, 1500);
   }
 
   moved();
   themes();
-  languages();
   menu();
   copying();
   formulas();
