@@ -35,7 +35,7 @@ try:
 except SyntaxError as error:
     where = f"{error.filename}:{error.lineno}\n    {(error.text or '').strip()}"
     sys.exit(f"The build stopped.\n{where}\n  SyntaxError: {error.msg}")
-from livepage import figures, modules, yml
+from livepage import figures, modules, translations, yml
 from livepage.child import child
 from livepage.digest import digest, files_in
 from livepage.quantities import quantities
@@ -157,6 +157,7 @@ def build(book: Book, on_rendered: Callable[[], None]) -> None:
 
     `on_rendered` is called as soon as the pages can be read.
     """
+    translations.forget()
     settings(book), quantities(), check_bibliography(book)  # before the long run
     sources = Sources(book.root)
     run_chapters(book, sources)
@@ -165,7 +166,7 @@ def build(book: Book, on_rendered: Callable[[], None]) -> None:
         env = render(book, lambda *_: packing.enter_context(packing_ahead(book)))
     for translated in book.translations:
         with step(f"rendering the pages in {translated.language}"), translating(env):
-            stage_translation(book, translated)
+            stage_translation(book, translated, sources)
             render(translated)
     on_rendered()
     with step("packing the notebooks"):
@@ -216,9 +217,7 @@ def stage(book: Book) -> None:
         write(book.staged.parent / file.relative_to(book.root), file.read_bytes())
     wanted = {file.name for file in files}
     wanted |= {book.chapter(page).name for page in book.chapters}
-    for old in book.staged.iterdir():
-        if old.name not in wanted and old.is_file():
-            old.unlink()
+    remove_others(book.staged, wanted)
 
 
 def check_bibliography(book: Book) -> None:
@@ -237,28 +236,46 @@ def write(file: Path, content: bytes) -> None:
         file.write_bytes(content)
 
 
-def stage_translation(book: Book, translated: Book) -> None:
+def stage_translation(book: Book, translated: Book, sources: Sources) -> None:
     """Write each staged page of a book in the language of a translation."""
-    language, wanted = translated.language, set()
-    extensions = reader.extensions(book.book)
+    files = translations.po_files(translated.language)
     for page in book.pages:
-        if page.is_chapter:
-            staged = book.chapter(page)
-            nb = nbformat.read(staged, as_version=4)
-            text = nbformat.writes(in_language.notebook(nb, language, extensions))
-        else:
-            staged = book.staged / page.source.name
-            whole = in_language.with_included(staged.read_text("utf-8"), book.staged)
-            text = in_language.page(whole, language, extensions)
-        write(translated.staged / staged.name, text.encode())
-        wanted.add(staged.name)
-    for file in (*book.book.glob("*.bib"), *book.book.glob("*.yml")):
+        original = book.chapter(page) if page.is_chapter else staged(page, book)
+        new = translated.staged / original.name
+        text = in_language.with_included(original.read_text("utf-8"), book.staged)
+        inputs = digest([*files, book.config], text, sources.version)
+        product = f"translated/{translated.language}/{page.name}"
+        if not (new.exists() and book.stamps.is_fresh(product, inputs)):
+            with book.stamps.renew(product, inputs):
+                write(
+                    new, in_translation(text, page, book, translated.language).encode()
+                )
+    shared = [*book.book.glob("*.bib"), *book.book.glob("*.yml")]
+    for file in shared:
         write(translated.staged / file.name, file.read_bytes())
-        wanted.add(file.name)
-    for old in translated.staged.iterdir():
+    remove_others(translated.staged, {file.name for file in book.staged.iterdir()})
+    write(translated.toc, translated_toc(book, translated.language))
+
+
+def in_translation(text: str, page: Page, book: Book, language: str) -> str:
+    """Return a staged page in a language."""
+    extensions = reader.extensions(book.book)
+    if page.is_chapter:
+        nb = nbformat.reads(text, as_version=4)
+        return nbformat.writes(in_language.notebook(nb, language, extensions))
+    return in_language.page(text, language, extensions)
+
+
+def staged(page: Page, book: Book) -> Path:
+    """Return where a page that is no chapter is rendered."""
+    return book.staged / page.source.name
+
+
+def remove_others(folder: Path, wanted: set[str]) -> None:
+    """Remove the files of a folder that are not wanted."""
+    for old in folder.iterdir():
         if old.name not in wanted and old.is_file():
             old.unlink()
-    write(translated.toc, translated_toc(book, language))
 
 
 def translated_toc(book: Book, language: str) -> bytes:
@@ -388,9 +405,10 @@ def pack_wheels(book: Book) -> list[Path]:
 
 
 def packed_from(book: Book) -> set[Path]:
-    """Return the files that wheels are made of. The text of a chapter is none of them."""
+    """Return the files that wheels are made of: no text of a chapter, no translation."""
     packages = (book.root / package for package in OURS)
-    return files_in(*packages) - set(book.book.glob("*.md"))
+    texts = {*book.book.glob("*.md"), *book.book.rglob("*.po")}
+    return files_in(*packages) - texts
 
 
 @contextmanager
@@ -401,7 +419,7 @@ def prerendered(book: Book) -> Iterator[list[Path]]:
     """
     with tempfile.TemporaryDirectory() as folder:
         for package in OURS:
-            ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+            ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", "*.po")
             shutil.copytree(book.root / package, Path(folder, package), ignore=ignored)
         modules.ship(Path(folder, "lib", "livepage"), modules.of_the_kit())
         own = book.book / "figures"

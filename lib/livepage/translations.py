@@ -58,9 +58,16 @@ def _joined(number: re.Match[str], space: str) -> str:
 
 
 def catalogue(language: str) -> Mapping[str, str]:
-    """Return every current translation of the book into a language, by English text."""
-    files = po_files(language)
-    return _read(tuple((file, file.stat().st_mtime_ns) for file in files))
+    """Return every current translation of the book into a language, by English text.
+
+    The files are read once; `forget` has them read again.
+    """
+    return _read(book.current(), language)
+
+
+def forget() -> None:
+    """Let the files be read again: they may have changed."""
+    _read.cache_clear()
 
 
 def po_files(language: str) -> list[Path]:
@@ -69,9 +76,9 @@ def po_files(language: str) -> list[Path]:
 
 
 @cache
-def _read(files: tuple[tuple[Path, int], ...]) -> Mapping[str, str]:
+def _read(current: book.Book, language: str) -> Mapping[str, str]:
     found: dict[str, str] = {}
-    for file, _ in files:
+    for file in po_files(language):
         found |= dict(_entries(file))
     return found
 

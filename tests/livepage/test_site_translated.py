@@ -199,8 +199,11 @@ def test_a_fuzzy_translation_is_not_shown(tmp_path, monkeypatch):
     head = 'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=utf-8\\n"\n\n'
     file.write_text(head + 'msgid "One thing."\nmsgstr "Una cosa."\n')
     monkeypatch.setattr(translations, "po_files", lambda language: [file])
+    translations.forget()
     assert translations.translation("One thing.", "es") == "Una cosa."
     assert translations.translation("One thing.", "en") == "One thing."
     assert translations.translation("Another thing.", "es") is None
+    translations.forget()
     file.write_text(head + '#, fuzzy\nmsgid "One thing."\nmsgstr "Una cosa, creo."\n')
     assert translations.translation("One thing.", "es") is None
+    translations.forget()

@@ -282,8 +282,10 @@ def test_an_edited_text_keeps_its_translation_as_a_proposal(tmp_path, monkeypatc
     monkeypatch.setattr(
         translations, "po_files", lambda language: [*tmp_path.glob("*.po")]
     )
+    translations.forget()
     assert translations.translation("The sum may shrink a lot.", "es") is None
     assert translations.translation("Nothing else.", "es") == "Nada más."
+    translations.forget()
     # A second update changes nothing, and loses nothing.
     again = packed(updated("page", edited, stored(tmp_path), "es"))
     assert again == (tmp_path / "page.po").read_bytes()

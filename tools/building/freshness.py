@@ -24,6 +24,7 @@ from tools.building.chapters import code_cells, plain
 WHOLE = {"blocksim", "livepage", "ptxsim"}
 # Only the page uses these: scripts and styles are added when it is rendered.
 RENDERED = {".mjs", ".js", ".css"}
+TEXTS = {".md", ".po"}  # no cell depends on them
 FOR_THE_SITE = {"site", "vendor"}
 BRANCHES = (ast.stmt, ast.excepthandler, ast.match_case)
 NAME = re.compile(r"""["']([\w-]+)["']""")
@@ -56,7 +57,7 @@ class Sources:
         """The digest of all that a chapter may depend on, besides its own text."""
         files = _whole(self.lib) | _whole(self.book)
         files |= files_in(Path(__file__).parents[1])
-        texts = {file for file in files if file.suffix == ".md"}
+        texts = {file for file in files if file.suffix in TEXTS}
         return digest([*(files - texts), self.lock], platform.python_version())
 
     @cache  # noqa: B019  (as the next)
