@@ -38,6 +38,8 @@ class BookReferenceStyle(AuthorYearReferenceStyle):
         conjunction = f" {table('site', self.language)['and']} "
         last = f",{conjunction}" if self.language == ENGLISH else conjunction
         self.person = PersonStyle(sep2=conjunction, last_sep=last)
+        if self.language != ENGLISH:
+            self.bracket_parenthetical.sep = "; "
         super().__post_init__()
 
     bracket_parenthetical: BracketStyle = field(default_factory=round_brackets)

@@ -17,8 +17,10 @@ from sphinx.errors import ExtensionError
 from sphinx.writers.html5 import HTML5Translator
 
 from livepage.translations import UNTRANSLATED, in_english, regrouped
+from livepage.words import table
 
 NO_PROSE = (nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.raw)
+UNDATED = "n.d."  # as citations have it
 _originals: list[BuildEnvironment] = []
 
 
@@ -66,12 +68,16 @@ def mark_untranslated(app: Sphinx, doctree: nodes.document) -> None:
         holder += untranslated("", "", *children)
 
 
-def regroup(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Group the thousands of numbers that a cell hands to the prose."""
+def reword(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Write what comes from elsewhere as the language does.
+
+    That is numbers that a cell hands to the prose, and sources without a year.
+    """
     if not _originals:
         return
+    undated = table("site", app.config.language)["undated"]
     for text in list(doctree.findall(nodes.Text)):
-        new = regrouped(text)
+        new = undated if text == UNDATED else regrouped(text)
         if new != text and not isinstance(text.parent, NO_PROSE):
             text.parent.replace(text, nodes.Text(new))
 
@@ -104,4 +110,4 @@ def setup(app: Sphinx) -> None:
     app.connect("doctree-read", mark_untranslated, priority=100)
     app.connect("doctree-read", keep_anchors, priority=100)
     app.connect("doctree-read", keep_times, priority=900)
-    app.connect("doctree-resolved", regroup, priority=100)
+    app.connect("doctree-resolved", reword, priority=100)
