@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from sphinx.application import Sphinx
 
 import site_checks as checks
 from livepage import translations
+from livepage.figures import registry
 from livepage.site.translated import translating
 from livepage.translations import UNTRANSLATED
 from tools.build import HERE
@@ -103,6 +105,18 @@ def test_only_what_is_marked_is_english(site):
             and not tag.find_parent(class_=["os-measured", "os-figure"])
         ]
         assert same == [], name
+
+
+def test_figures_on_a_page_speak_its_language(html):
+    """Also once a script has drawn them anew."""
+    for code, place in TRANSLATIONS.items():
+        for file in (html / place / "_static" / "figures").glob("*.js"):
+            name = file.stem
+            if name in registry.ids():
+                title = registry.strings(name)[code]["title"]
+                assert json.dumps(title, ensure_ascii=False)[1:-1] in file.read_text(
+                    "utf-8"
+                )
 
 
 def said(tag: BeautifulSoup) -> str:

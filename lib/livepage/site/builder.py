@@ -121,7 +121,7 @@ class BookBuilder(StandaloneHTMLBuilder):
         files["mark.svg"] = (ASSETS / "mark.svg").read_bytes()
         files["search-index.js"] = search.index(self.env).encode()
         files["sittings.js"] = sittings.script(self.env).encode()
-        files |= _figure_scripts(uses)
+        files |= _figure_scripts(uses, self.config.language)
         files |= _drill_scripts(uses, self.config.language)
         return {f"_static/{name}": content for name, content in files.items()}
 
@@ -233,13 +233,13 @@ def _merged(sheets: list[str], used: list[str]) -> str:
     return stylesheet.merge(sheets, set(used))
 
 
-def _figure_scripts(uses: list[Uses]) -> dict[str, bytes]:
+def _figure_scripts(uses: list[Uses], language: str) -> dict[str, bytes]:
     from livepage import figures
 
     names = sorted({name for page in uses for name in page.figures})
     if not names and not any(".os-sweep" in page.names for page in uses):
         return {}
-    files = {f"figures/{name}.js": _figure(name).encode() for name in names}
+    files = {f"figures/{name}.js": _figure(name, language).encode() for name in names}
     later = {name: _figure_later(name) for name in names}
     files |= {
         f"figures/{n}-loaded.js": text.encode() for n, text in later.items() if text
@@ -248,10 +248,10 @@ def _figure_scripts(uses: list[Uses]) -> dict[str, bytes]:
 
 
 @kept
-def _figure(name: str) -> str:
+def _figure(name: str, language: str) -> str:
     from livepage import figures
 
-    return figures.page_script(name)
+    return figures.page_script(name, language)
 
 
 @kept

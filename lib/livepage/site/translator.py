@@ -193,6 +193,12 @@ class BookTranslator(HTML5Translator):
         if self.config.language != ENGLISH:
             self.body[-1] = self.body[-1].replace(tag, f'{tag} lang="{ENGLISH}"', 1)
 
+    def visit_term(self, node: nodes.term) -> None:
+        """A term; a second one for the same is the original of a translation."""
+        super().visit_term(node)
+        if isinstance(node.previous_sibling(), nodes.term):
+            self._say_english("<dt")
+
     # Sources ---------------------------------------------------------------
 
     def visit_citation(self, node: nodes.citation) -> None:
