@@ -239,7 +239,8 @@
     clearTimeout(resting);
     resting = setTimeout(() => {
       if (scrollY < innerHeight / 2) return;
-      for (const link of document.querySelectorAll(".tool.language")) link.hash = section;
+      for (const link of document.querySelectorAll(".tool.language"))
+        link.hash = section;
     }, 1500);
   }
 
