@@ -7,7 +7,8 @@ from pathlib import Path
 
 WORDS = re.compile(r"[^\W\d_]{2,}[ ,;:]|[ ,;:][^\W\d_]{2,}")
 SLOT = re.compile(r"\{\w+\}")
-CODE = re.compile(r"[;={}<>@]|->|[a-z]\(\w|_sync|__")  # of a GPU's language, or Python's
+ARTICLE = re.compile(r"a \{\w+\}")
+CODE = re.compile(r"[={}<>@]|;$|->|[a-z]\(\w|_sync|__")  # of a GPU's language, or Python's
 
 
 def sentences(file: Path) -> dict[str, int]:
@@ -18,14 +19,11 @@ def sentences(file: Path) -> dict[str, int]:
     """
     found: dict[str, int] = {}
     for line, text in _strings(ast.parse(file.read_text("utf-8"))):
-        if WORDS.search(SLOT.sub("", text)) or _joins(text):
+        if re.fullmatch(r"\{\w+\}: \{\w+\}", text):
+            found.setdefault("{one}: {two}", line)
+        elif WORDS.search(SLOT.sub("", text)) or ARTICLE.fullmatch(text):
             found.setdefault(text, line)
     return found
-
-
-def _joins(text: str) -> bool:
-    """Return whether a pattern only joins others, or sets an article before one."""
-    return bool(re.fullmatch(r"\{\w+\}: \{\w+\}|a \{\w+\}", text))
 
 
 def _strings(node: ast.AST) -> Iterator[tuple[int, str]]:

@@ -531,14 +531,18 @@ class Launch:
         self, array, offset: int, how: str, other: int, line: int
     ) -> None:
         """Report a race with a thread that left without reaching a barrier."""
-        did = "read" if how in ("overwrite", "too early") else "wrote"
-        does = "reads" if how in ("read", "ahead") else "writes"
         what = element(array.name, array.index(offset))
+        did = f"it wrote {what} on line {line}"
+        if how in ("overwrite", "too early"):
+            did = f"it read {what} on line {line}"
+        who, here = self.name(self.thread), self.cuda._line
+        does = f"{who} writes it on line {here}"
+        if how in ("read", "ahead"):
+            does = f"{who} reads it on line {here}"
         missed = self.threads[other].missed
         text = (
             f"{self.here(self.thread)} waits, {self.name(other)} never comes: it has"
-            f" left, and nothing orders that it {did} {what} on line {line} before"
-            f" {self.name(self.thread)} {does} it on line {self.cuda._line}"
+            f" left, and nothing orders that {did} before {does}"
         )
         numbers = [self.thread, other]
         self.fault("barrier", text, line=missed, threads=numbers, array=array.name)

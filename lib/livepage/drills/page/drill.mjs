@@ -11,6 +11,7 @@ import { announceKernel } from "./kernel.mjs";
 import { PuzzleCard } from "./puzzle.mjs";
 import { isStarted, runPython } from "./python.mjs";
 import { today } from "./record.mjs";
+import { reportInLanguage } from "./said.mjs";
 import { store } from "./store.mjs";
 import { fromBank, make, wordsFor } from "./words.mjs";
 
@@ -113,7 +114,8 @@ export class PageDrill {
       [make("p", {}, this.word(isStarted() ? "running" : "loading"))],
       "",
     );
-    const report = await runPython({ ...payload, starter }, answer);
+    const found = await runPython({ ...payload, starter }, answer);
+    const report = await reportInLanguage(this.word, found, this.data.said);
     announceKernel(this.id, answer, report.log);
     this.busy = false;
     main.removeAttribute("aria-disabled");
