@@ -92,7 +92,7 @@ export class PageDrill {
     }
     const outcome = this.runs
       ? await this.run(answer)
-      : kinds[this.kind].mark(this.data.payload, answer);
+      : kinds[this.kind].mark(this.data.payload, answer, this.word.language);
     if (!outcome) return undefined;
     if (!this.ordering) this.gpu?.judged(outcome.passed ? answer : null);
     return outcome.passed ? this.pass(outcome) : this.miss(outcome);

@@ -74,7 +74,12 @@ class Code(Kind):
         return grader.player(data["drive"], answer, data["cases"])
 
     def take(
-        self, drill: Drill, data: Mapping[str, Any], answer: Any, on: str
+        self,
+        drill: Drill,
+        data: Mapping[str, Any],
+        answer: Any,
+        on: str,
+        language: str = "en",
     ) -> Outcome:
         """Mark a function, within the page's time limit."""
         play = self.player(data, self.accept(drill, answer))
