@@ -132,6 +132,7 @@ class Translator:
 class _Pattern:
     def __init__(self, english: str, new: str) -> None:
         self.names, self.new = SLOT.findall(english), new
+        self.free_end = self.names[-1] if re.search(r": \{\w+\}$", english) else ""
         parts = SLOT.split(english)[::2]
         self.regex = re.compile("(.+?)".join(map(re.escape, parts)), re.DOTALL)
         self.literal = "".join(parts)
@@ -139,8 +140,8 @@ class _Pattern:
         self.strong = len(words) > 1 or sum(map(len, words)) > 4
 
     def free(self, slot: str) -> bool:
-        """Say whether a slot may hold any text: a value that a format string shows."""
-        return slot.isdigit() or self.literal == JOINS
+        """Say whether a slot may hold any text: a value, or what stands after a colon."""
+        return slot.isdigit() or self.free_end == slot or self.literal == JOINS
 
 
 @cache

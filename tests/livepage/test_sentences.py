@@ -1,15 +1,26 @@
 """What running code says, in other languages: every sentence has a pair, and none is left."""
 
 import ast
+import json
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
+import said
 
+from blocksim import load
+from blocksim.values import Refusal
+from kernels.spelled import kinds
 from livepage import sentences, yml
-from livepage.drills.bank import bank
+from livepage.drills import page_assets
+from livepage.drills.bank import bank, find
+from livepage.drills.grade import Visit
+from livepage.drills.kinds import KINDS
+from livepage.engine import engine
 from livepage.sentences import SLOT, Translator, numbered, pairs, translated
-from tests import sentences as read
+from livepage.translations import translation
+from tools.simulator import verdicts
 
 LIB = Path(__file__).parents[2] / "lib"
 LANGUAGES = sentences.languages()
@@ -33,8 +44,8 @@ def said_by_the_simulator() -> dict[str, str]:
     for file in sorted((LIB / "blocksim").glob("*.py")) + sorted(
         (LIB / "blocksim" / "wgsl").glob("*.py")
     ):
-        for text, line in read.sentences(file).items():
-            code = file.parent.name == "wgsl" and read.CODE.search(SLOT.sub("", text))
+        for text, line in said.sentences(file).items():
+            code = file.parent.name == "wgsl" and said.CODE.search(SLOT.sub("", text))
             if file.stem not in OTHERS and not code and not UNSAID.fullmatch(text):
                 found[text] = f"{file.name}:{line}"
     return found
@@ -43,7 +54,7 @@ def said_by_the_simulator() -> dict[str, str]:
 def said_by_the_kit() -> dict[str, str]:
     found = {}
     for name in KIT:
-        for text, line in read.sentences(LIB / "livepage" / name).items():
+        for text, line in said.sentences(LIB / "livepage" / name).items():
             if not UNSAID.fullmatch(text) and not text.startswith(("File", " ", "<")):
                 found[numbered(text)] = f"{name}:{line}"
     return found
@@ -123,21 +134,21 @@ def test_a_message_is_said_in_spanish(message: str) -> None:
     assert translated(message, "en") == message
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        "name 'one' is not defined",
-        "'list' object has no attribute 'shape'",
-        "object of type 'int' has no len()",
-        "TypeError: can only concatenate list (not \"int\") to list",
-        "TypeError: f() takes 2 positional arguments but 3 were given",
-        "'break' outside loop (<string>, line 3)",
-        "ValueError: not enough values to unpack (expected 2, got 1)",
-        "unsupported operand type(s) for +: 'int' and 'str'",
-        "IndexError: list index out of range",
-        "ValueError: sizes of the two and of the third differ",
-    ],
-)
+PYTHONS = [
+    "name 'one' is not defined",
+    "'list' object has no attribute 'shape'",
+    "object of type 'int' has no len()",
+    'TypeError: can only concatenate list (not "int") to list',
+    "TypeError: f() takes 2 positional arguments but 3 were given",
+    "'break' outside loop (<string>, line 3)",
+    "ValueError: not enough values to unpack (expected 2, got 1)",
+    "unsupported operand type(s) for +: 'int' and 'str'",
+    "IndexError: list index out of range",
+    "ValueError: sizes of the two and of the third differ",
+]
+
+
+@pytest.mark.parametrize("message", PYTHONS)
 def test_what_python_says_stays_english(message: str) -> None:
     assert Translator(pairs("es")).translate(message) is None
     assert translated(message, "es") == message
@@ -155,3 +166,77 @@ def drive(f, x):
 '''
     said = ["you kept {1} {2}, to use them now", "the same", "others"]
     assert [text for text in sentences.of_code(code) if text != "a b"] == said
+
+
+# ---- messages as they come
+
+
+@cache
+def refusals() -> list[str]:
+    """Return what the simulator says of the kernels of the corpus that it refuses."""
+    found = {}
+    for asked in verdicts.corpus():
+        if asked.made != "kernel":
+            continue
+        try:
+            kernel = load(asked.head + asked.text, "kernel")
+            kernel.program.code(kinds(asked.args), True)
+        except Refusal as refusal:
+            found |= {refusal.reason: None, refusal.instead: None}
+        except (SyntaxError, ValueError, ImportError, AttributeError):
+            pass  # Python says so, or too few arguments are given
+    return [text for text in found if text]
+
+
+ENGLISH = re.compile(r"\b(the|of|which|takes|has|an|that|needs|for a|to)\b")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_refusal_of_the_corpus_is_left_in_english(language: str) -> None:
+    assert len(refusals()) > 200
+    code = re.compile(r"[\w.]+\([^)]*\)|[\w.]*[=_.][\w.]*")
+    for text in refusals():
+        new = sentences.translator(language).translate(text)
+        if new is None:
+            assert not re.search(r"[a-z]{3,} [a-z]{3,}", code.sub("", text)), text
+        else:
+            assert not ENGLISH.search(code.sub("", new)), (text, new)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_page_says_the_same(language: str) -> None:
+    v8 = engine()
+    v8.eval(page_assets()[f"sentences-{language}.js"])
+    messages = [*refusals(), *SPANISH, *PYTHONS, "Block: 70000 along x; a GPU has 9 at most"]
+    theirs = f"{json.dumps(messages)}.map((m) => livepageSentences.{language}(m))"
+    mine = [sentences.translator(language).translate(message) for message in messages]
+    assert json.loads(v8.eval(f"JSON.stringify({theirs})")) == mine
+
+
+# ---- drills
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_the_code_of_drills_says_is_translated(language: str) -> None:
+    for drill in bank().values():
+        for text in sentences.of_code(drill.get("drive", "")):
+            new = translation(text, language)
+            assert new, f"{drill.id}: {text!r} has no translation in book/locale/{language}"
+            assert sorted(SLOT.findall(text)) == sorted(SLOT.findall(new)), text
+
+
+def test_a_verdict_is_in_spanish_with_the_words_of_the_drill() -> None:
+    def tiles(*_: object) -> list[int]:
+        return [5]
+
+    drill = find("tiles-of-a-block")
+    passed, lines, _ = KINDS["code"].check(drill, tiles, Visit(), language="es")
+    assert not passed and "Una tesela es (start, stop, kind), no 5." in " ".join(lines)
+
+
+def test_code_of_a_drill_names_in_spanish_what_its_lists_hold() -> None:
+    own = sentences.pairs_of_code(find("softmax-dot").get("drive"), "es")
+    message = "you kept 9 values, to use them now; the block is 4"
+    found = "has guardado 9 valores para usar ahora; el bloque es de 4"
+    assert translated(message, "es", own) == found
+    assert translated(message, "es") == message

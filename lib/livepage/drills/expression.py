@@ -127,7 +127,7 @@ def read(
         except ValueError as error:
             fault = fault or error
             continue
-        if not result or not _same(result[0].value, reading.value):
+        if not any(_same(one.value, reading.value) for one in result):
             result.append(reading)
     if not result:
         raise fault

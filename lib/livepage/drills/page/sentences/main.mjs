@@ -59,6 +59,7 @@ class Pattern {
   constructor(english, own) {
     this.own = own;
     this.names = [...english.matchAll(SLOT)].map(([, name]) => name);
+    this.freeEnd = /: \{(\w+)\}$/.exec(english)?.[1];
     const parts = english.split(/\{\w+\}/);
     const escaped = parts.map((part) => part.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"));
     this.regex = new RegExp(`^${escaped.join("(.+?)")}$`, "s");
@@ -67,8 +68,10 @@ class Pattern {
     this.strong = words.length > 1 || words.join("").length > 4;
   }
 
-  /** Whether a slot may hold any text: a value that a format string shows. */
-  free = (slot) => /^\d+$/.test(slot) || this.literal === JOINS;
+  /** Whether a slot may hold any text: a value, or what stands after a colon. */
+  free(slot) {
+    return /^\d+$/.test(slot) || slot === this.freeEnd || this.literal === JOINS;
+  }
 }
 
 const common = new Translator(pairs);
