@@ -8,7 +8,9 @@ from pathlib import Path
 WORDS = re.compile(r"[^\W\d_]{2,}[ ,;:]|[ ,;:][^\W\d_]{2,}")
 SLOT = re.compile(r"\{\w+\}")
 ARTICLE = re.compile(r"a \{\w+\}")
-CODE = re.compile(r"[={}<>@]|;$|->|[a-z]\(\w|_sync|__")  # of a GPU's language, or Python's
+CODE = re.compile(
+    r"[={}<>@]|;$|->|[a-z]\(\w|_sync|__"
+)  # of a GPU's language, or Python's
 
 
 def sentences(file: Path) -> dict[str, int]:

@@ -170,7 +170,9 @@ class Launch:
         """Report a kernel that would not compile."""
         reason, instead = refusal.reason, refusal.instead
         text = f"this does not compile: {reason}"
-        if refusal.declined:  # Numba may compile it: the message is about kernels "here"
+        if (
+            refusal.declined
+        ):  # Numba may compile it: the message is about kernels "here"
             reason = (reason + " ").replace("a kernel ", "a kernel here ")[:-1]
             text = f"the simulator does not take this, though Numba may: {reason}"
         self.fault(

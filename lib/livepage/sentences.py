@@ -5,8 +5,9 @@ The simulator's messages and the sentences of drills' own code are English. A pa
 applied when a message is shown. A slot may hold a phrase that has a pair of its own, or a
 name, a number or code, which stay as they are.
 
-`words/sentences/<language>.yml` has the pairs of the simulator and of the kit; those of a
-drill's code are texts of the book. ``drills/page/sentences/main.mjs`` does the same on a page.
+`words/sentences/<language>.yml` has the pairs of the simulator and the kit; those of a
+drill's code are texts of the book. ``drills/page/sentences/main.mjs`` is the same code for the
+page.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ JOINS = ": "  # "thread 3: IndexError: …": what follows may be in whatever lan
 def pairs(language: str) -> Mapping[str, str]:
     """Return the English and the translated patterns of the simulator and of the kit."""
     sections = yml.read(FOLDER / f"{language}.yml")
-    return {english: new for found in sections.values() for english, new in found.items()}
+    return {
+        english: new for found in sections.values() for english, new in found.items()
+    }
 
 
 def languages() -> list[str]:
@@ -165,7 +168,9 @@ def in_slots(
     }
 
 
-def translated(message: str, language: str, own: Mapping[str, str] | None = None) -> str:
+def translated(
+    message: str, language: str, own: Mapping[str, str] | None = None
+) -> str:
     """Return a message in a language, or in English if no pattern matches.
 
     A message that is code, between backticks, stays code. ``own`` are a drill's pairs.

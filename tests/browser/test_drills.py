@@ -826,7 +826,7 @@ def test_the_code_of_a_drill_speaks_spanish_and_pythons_errors_say_they_are_engl
     section = card(page, "stable-softmax")
     english = said(section).locator("span[lang=en]:not([data-untranslated])")
     for body, told, count in [
-        ("return [1.0]", "Puntuaciones recibidas: 3; pesos devueltos: 1.", 0),
+        ("return [1.0]", "Puntuaciones recibidas: 2; pesos devueltos: 1.", 0),
         ("return scores.shape", "AttributeError", 1),
     ]:
         section.locator("textarea").fill(f"def stable_softmax(scores):\n    {body}\n")

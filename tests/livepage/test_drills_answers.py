@@ -264,7 +264,6 @@ def test_a_formula_may_have_a_decimal_comma() -> None:
     assert KINDS["recall"].mark(data, "0,5*m", "es")["passed"]
 
 
-
 def both_readings(v8: MiniRacer, *texts: str) -> tuple[list[Any], list[Any]]:
     """Return the readings of each text, with their units, here and on the page."""
     mine: list[Any] = []

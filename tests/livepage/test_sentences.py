@@ -7,8 +7,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-import said
 
+import said
 from blocksim import load
 from blocksim.values import Refusal
 from kernels.spelled import kinds
@@ -72,9 +72,13 @@ def test_every_message_of_the_simulator_has_a_pair_and_no_pair_is_left(
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_sentence_of_the_kit_has_a_pair_and_no_pair_is_left(language: str) -> None:
+def test_every_sentence_of_the_kit_has_a_pair_and_no_pair_is_left(
+    language: str,
+) -> None:
     has = yml.read(sentences.FOLDER / f"{language}.yml")["kit"]
-    nouns = {noun for drill in bank().values() for noun in nouns_of(drill.get("drive", ""))}
+    nouns = {
+        noun for drill in bank().values() for noun in nouns_of(drill.get("drive", ""))
+    }
     wanted = said_by_the_kit()
     assert not {text: at for text, at in wanted.items() if text not in has}
     assert not nouns - set(has)
@@ -207,7 +211,12 @@ def test_no_refusal_of_the_corpus_is_left_in_english(language: str) -> None:
 def test_the_page_says_the_same(language: str) -> None:
     v8 = engine()
     v8.eval(page_assets()[f"sentences-{language}.js"])
-    messages = [*refusals(), *SPANISH, *PYTHONS, "Block: 70000 along x; a GPU has 9 at most"]
+    messages = [
+        *refusals(),
+        *SPANISH,
+        *PYTHONS,
+        "Block: 70000 along x; a GPU has 9 at most",
+    ]
     theirs = f"{json.dumps(messages)}.map((m) => livepageSentences.{language}(m))"
     mine = [sentences.translator(language).translate(message) for message in messages]
     assert json.loads(v8.eval(f"JSON.stringify({theirs})")) == mine
@@ -221,7 +230,9 @@ def test_what_the_code_of_drills_says_is_translated(language: str) -> None:
     for drill in bank().values():
         for text in sentences.of_code(drill.get("drive", "")):
             new = translation(text, language)
-            assert new, f"{drill.id}: {text!r} has no translation in book/locale/{language}"
+            assert new, (
+                f"{drill.id}: {text!r} has no translation in book/locale/{language}"
+            )
             assert sorted(SLOT.findall(text)) == sorted(SLOT.findall(new)), text
 
 

@@ -63,9 +63,7 @@ class Recall(Kind):
         if not text.strip(" "):
             return EMPTY
         try:
-            values = [
-                read(text, at, language)[0].value for at in data["samples"]
-            ]
+            values = [read(text, at, language)[0].value for at in data["samples"]]
         except ValueError:
             return _unknown(text, data["samples"][0])
         if text.count("=") > 1:  # two lines of code: only the last would be read

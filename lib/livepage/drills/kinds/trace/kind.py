@@ -74,7 +74,9 @@ class Trace(Kind):
                 except (IndexError, KeyError, TypeError):
                     cell = ""
                 slips = data["wrong"][i][j]
-                outcome = mark(goal, [value for value, _ in slips], {}, cell, (), language)
+                outcome = mark(
+                    goal, [value for value, _ in slips], {}, cell, (), language
+                )
                 if not outcome["passed"]:
                     hint = outcome.get("hint")
                     hint = None if hint is None else slips[hint][1]

@@ -81,4 +81,7 @@ const common = new Translator(pairs);
 const translate = (message, own) =>
   (own ? new Translator({ ...pairs, ...own }) : common).translate(message);
 
-globalThis.livepageSentences = { ...globalThis.livepageSentences, [language]: translate };
+globalThis.livepageSentences = {
+  ...globalThis.livepageSentences,
+  [language]: translate,
+};
