@@ -6,8 +6,8 @@ applied when a message is shown. A slot may hold a phrase that has a pair of its
 name, a number or code, which stay as they are.
 
 `words/sentences/<language>.yml` has the pairs of the simulator and the kit; those of a
-drill's code are texts of the book. ``drills/page/sentences/main.mjs`` is the same code for the
-page.
+drill's code are texts of the book. ``drills/page/sentences/main.mjs`` is the same code for
+the page.
 """
 
 from __future__ import annotations
