@@ -21,7 +21,7 @@ import nbformat
 from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import read_po, write_po
 
-from livepage import yml
+from livepage import sentences, yml
 from livepage.drills.bank import read
 from livepage.drills.entry import Drill
 from livepage.drills.kinds.code.cases import names
@@ -122,6 +122,8 @@ def texts_of_drill(drill: Drill) -> Iterator[Text]:
     for field in ("hints", "steps"):
         for text in fields.get(field, []):
             yield of(field.removesuffix("s"), text)
+    for text in sentences.of_code(fields.get("drive", "")):
+        yield of("said by its code", text)
     if "nudge" in fields:
         yield of("nudge", fields["nudge"])
     yield of("solution", fields["solution"])

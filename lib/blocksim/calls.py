@@ -911,7 +911,9 @@ def is_whole(path: str) -> bool:
 
 def counted(number: int, what: str) -> str:
     """Return "1 value", "2 values"."""
-    return f"{number} {what}" + "s" * (number != 1)
+    if what == "number":
+        return "1 number" if number == 1 else f"{number} numbers"
+    return "1 value" if number == 1 else f"{number} values"
 
 
 # functions of math that the compiler evaluates itself for constants

@@ -557,7 +557,9 @@ class Expressions(Calls):
         counts = name[:3] in ("len", "siz", "sha", "cou")
         raise Refusal(
             node.line,
-            f"an array has no {name}" + " in a kernel" * (name in HOSTS),
+            f"an array has no {name} in a kernel"
+            if name in HOSTS
+            else f"an array has no {name}",
             "x.size, or x.shape[0]" if counts else "a loop over its elements",
         )
 

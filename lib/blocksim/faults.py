@@ -15,8 +15,7 @@ class Fault(ValueError):
     """
 
     def __init__(self, kind: str, text: str, line: object = None, **fields):
-        at = "" if line is None else f" (line {line})"
-        super().__init__(text + at)
+        super().__init__(text if line is None else f"{text} (line {line})")
         self.fields = {"kind": kind, "text": text, "line": line}
         self.fields.update(fields)
         self.severity = fields.get("severity", "fault")
@@ -37,17 +36,20 @@ class TooLong(Exception):
 
 
 HOW = {
-    "read": "{now} reads {what}, which {before} {wrote}{at}, with {none}; it got {old}",
-    "ahead": "{now} reads {what}, which {before} writes anew{at}, with {none}: it may"
-    " get the old one or the new; here it got {old}",
-    "overwrite": "{now} overwrites {what}, which {before} read{at}, with {none}",
-    "too early": "{now} reads {what}, which {before} has yet to write{at}, with {none}",
+    "read": "{now} reads {what}, which {before} wrote on line {line}, with {none}; it got"
+    " {old}",
+    "ahead": "{now} reads {what}, which {before} writes anew on line {line}, with {none}:"
+    " it may get the old one or the new; here it got {old}",
+    "overwrite": "{now} overwrites {what}, which {before} read on line {line}, with"
+    " {none}",
+    "too early": "{now} reads {what}, which {before} has yet to write on line {line}, with"
+    " {none}",
     "both write": "{now} and {before} both write {what}, with {none}: {new} now, {old}"
-    " before{at}",
+    " before on line {line}",
     "another": "{now} and {before} both write {what}, with {none}: {new} now, another"
-    " number before{at}",
-    "benign": "{now} and {before} both write {new} to {what}{at}, with {none}: whichever"
-    " comes last, it is the same number",
+    " number before on line {line}",
+    "benign": "{now} and {before} both write {new} to {what} on line {line}, with {none}:"
+    " whichever comes last, it is the same number",
 }
 NONE = "no barrier between"
 NONE_FOR_BLOCKS = "nothing to order the two"

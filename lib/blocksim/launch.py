@@ -168,19 +168,19 @@ class Launch:
 
     def refuse(self, refusal: Refusal) -> None:
         """Report a kernel that would not compile."""
-        instead = f"; instead: {refusal.instead}" if refusal.instead else ""
-        said, reason = "this does not compile", refusal.reason
+        reason, instead = refusal.reason, refusal.instead
+        text = f"this does not compile: {reason}"
         if (
             refusal.declined
-        ):  # Numba may compile it, so the message is about kernels "here"
-            said = "the simulator does not take this, though Numba may"
+        ):  # Numba may compile it: the message is about kernels "here"
             reason = (reason + " ").replace("a kernel ", "a kernel here ")[:-1]
+            text = f"the simulator does not take this, though Numba may: {reason}"
         self.fault(
             "compile",
-            f"{said}: {reason}{instead}",
+            f"{text}; instead: {instead}" if instead else text,
             line=refusal.line,
             reason=reason,
-            instead=refusal.instead,
+            instead=instead,
             declined=refusal.declined,
         )
 
@@ -533,14 +533,18 @@ class Launch:
         self, array, offset: int, how: str, other: int, line: int
     ) -> None:
         """Report a race with a thread that left without reaching a barrier."""
-        did = "read" if how in ("overwrite", "too early") else "wrote"
-        does = "reads" if how in ("read", "ahead") else "writes"
         what = element(array.name, array.index(offset))
+        did = f"it wrote {what} on line {line}"
+        if how in ("overwrite", "too early"):
+            did = f"it read {what} on line {line}"
+        who, here = self.name(self.thread), self.cuda._line
+        does = f"{who} writes it on line {here}"
+        if how in ("read", "ahead"):
+            does = f"{who} reads it on line {here}"
         missed = self.threads[other].missed
         text = (
             f"{self.here(self.thread)} waits, {self.name(other)} never comes: it has"
-            f" left, and nothing orders that it {did} {what} on line {line} before"
-            f" {self.name(self.thread)} {does} it on line {self.cuda._line}"
+            f" left, and nothing orders that {did} before {does}"
         )
         numbers = [self.thread, other]
         self.fault("barrier", text, line=missed, threads=numbers, array=array.name)
@@ -571,20 +575,26 @@ class Launch:
     def report_no_value(self, name: str) -> None:
         """Report a name to which the running thread has assigned no value."""
         here = self.here(self.thread)
-        said = f"{name} has no value on this way: {here} comes here without having"
-        said += " given it one"
+        said = (
+            f"{name} has no value on this way: {here} comes here without having given it"
+            " one"
+        )
         self.fault("error", said, threads=[self.thread], error="unset", said=said)
 
     def report_endless(self, line: int, what: str = "loops") -> None:
         """Report a thread that does not end."""
         here = self.here(self.thread)
-        said = f"{here} {what} more than {self.turns} times{ENDLESS}"
+        said = f"{here} loops more than {self.turns} times{ENDLESS}"
         if what == "meets others":
-            said = f"{here} has come to a barrier {self.most_meetings} times: does"
-            said += " a loop around it never end?"
+            said = (
+                f"{here} has come to a barrier {self.most_meetings} times: does a loop"
+                " around it never end?"
+            )
         elif what == "meets for ever":
-            said = f"{here} has come to a barrier again and again, and nothing changes:"
-            said += " does a loop around it never end?"
+            said = (
+                f"{here} has come to a barrier again and again, and nothing changes: does"
+                " a loop around it never end?"
+            )
         elif what == "repeats":
             said = f"{here} loops for ever: nothing changes from turn to turn{ENDLESS}"
         self.fault("endless", said, line=line, threads=[self.thread], said=said)
@@ -613,10 +623,11 @@ class Launch:
         array = self.memory(self, name, "shared", (size,), dtype)
         known = [each for each in self.shared.values() if each.space == "dynamic"]
         if known and known[0].dtype.name != dtype.name:
+            first, kind = known[0].name, known[0].dtype.name
             reason = (
-                f"{name} is the same dynamic shared memory as {known[0].name}, which"
+                f"{name} is the same dynamic shared memory as {first}, which holds"
+                f" {kind}: it has one type here"
             )
-            reason += f" holds {known[0].dtype.name}: it has one type here"
             self.refuse(Refusal(self.cuda._line, reason, "", "views"))
         make = PlainAliased if self.memory is Array else Aliased
         array = make(self, name, "shared", (size,), dtype)
@@ -666,8 +677,8 @@ class Launch:
             what = ", the same as ".join(both[:: -1 if how == "too early" else 1])
         words = {
             "now": names[0], "before": names[1], "what": what,
-            "at": f" on line {lines[1]}", "none": NONE_FOR_BLOCKS if away else NONE,
-            "old": shown(old), "new": shown(new), "wrote": "wrote",
+            "line": lines[1], "none": NONE_FOR_BLOCKS if away else NONE,
+            "old": shown(old), "new": shown(new),
         }  # fmt: skip
         fields = {} if theirs is array else {"alias": theirs.name}
         if how == "benign":
@@ -711,9 +722,10 @@ class Launch:
         text = f"{self.here(thread)} reads {what}, which nobody has written"
         if self.early_exit and space_of(array) == "shared":
             who, at = self.early_exit["threads"], self.early_exit["line"]
-            several = "" if len(who) == 1 else f" and {len(who) - 1} more"
-            text += f"; {self.name(who[0])}{several} had left before the barrier on"
-            text += f" line {at}"
+            gone = self.name(who[0])
+            if len(who) > 1:
+                gone = f"{gone} and {len(who) - 1} more"
+            text += f"; {gone} had left before the barrier on line {at}"
         self.fault(
             "uninitialised",
             text,
@@ -764,8 +776,10 @@ class Launch:
         if (True, "negative", self.cuda._line, name, None) in self.report.told:
             return index
         what, same = array.asked(key), element(name, array.real(index))
-        text = f"{self.here(self.thread)} asks for {what}, which is {same}: a negative"
-        text += " index counts from the end"
+        text = (
+            f"{self.here(self.thread)} asks for {what}, which is {same}: a negative index"
+            " counts from the end"
+        )
         fields = {"severity": "benign", "array": name, "index": array.real(key)}
         self.report.fault("negative", text, self.cuda._line, self.at, fields)
         return index

@@ -69,7 +69,10 @@ def tuple_tag(value: tuple) -> str:
 def in_words(kind: object) -> str:
     """Return how a message names a type."""
     if is_array(kind):
-        return f"an array of {kind[1]} with {kind[2]} dimension" + "s" * (kind[2] != 1)
+        of, count = kind[1], kind[2]
+        if count == 1:
+            return f"an array of {of} with 1 dimension"
+        return f"an array of {of} with {count} dimensions"
     if is_tuple(kind):
         return "a tuple"
     if isinstance(kind, tuple) and kind[0] == "range":

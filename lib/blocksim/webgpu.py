@@ -54,8 +54,8 @@ class Refused(ValueError):
     """
 
     def __init__(self, line: int | None, reason: str):
-        where = f" (line {line})" if line else ""
-        super().__init__(f"the GPU's compiler does not take this: {reason}{where}")
+        said = f"the GPU's compiler does not take this: {reason}"
+        super().__init__(f"{said} (line {line})" if line else said)
         self.line = line
         self.reason = reason
 

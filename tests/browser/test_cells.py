@@ -221,3 +221,32 @@ def test_a_cell_is_edited_from_its_first_letter(page: Page) -> None:
     area = cell(page, "second").locator("textarea")
     expect(area).to_be_focused()
     assert area.evaluate("(area) => [area.selectionStart, area.scrollLeft]") == [0, 0]
+
+
+RACES = """from numba import cuda
+
+@cuda.jit
+def shift(x, y):
+    t = cuda.threadIdx.x
+    x[t] = t
+    y[t] = x[3 - t]
+
+shift[1, 4]([0.0] * 4, [0.0] * 4)
+"""
+
+
+def test_a_spanish_page_says_in_spanish_what_the_simulator_finds(
+    page_file: Path, open_page
+) -> None:
+    """A cell with a race; and an error of Python, which is English and marked as such."""
+    file = page_file.with_name("spanish.html")
+    plan = cells.plan([RACES])
+    body = on_page("race", RACES, "", plan[0])
+    write_page(file, NOTEBOOK + body + drills.progress_html("es"), "es")
+    page = open_page(file)
+    press(page, "race", "run")
+    said = result(page, "race").locator(".os-cell-said")
+    expect(said).to_contain_text("no hay barrera entre los dos")
+    expect(said).not_to_contain_text("thread")
+    edit(page, "race", "int('one')").press("Control+Enter")
+    expect(said.locator("[lang=en]")).to_contain_text("ValueError")

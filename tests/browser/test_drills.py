@@ -813,6 +813,27 @@ def test_the_page_speaks_spanish(site: Path, visit) -> None:
     section.get_by_label("Tu respuesta").fill("2,3152")
     page.keyboard.press("Enter")
     expect(said(section)).to_contain_text("Correcto. He leído 2.3152.")
+    section.get_by_label("Tu respuesta").fill("1,234")
+    page.keyboard.press("Enter")
+    expect(said(section)).to_contain_text("He leído 1.234, o si no 1234.")
+
+
+def test_the_code_of_a_drill_speaks_spanish_and_pythons_errors_say_they_are_english(
+    site: Path, visit
+) -> None:
+    write_page(site / "es-code.html", drills.page_html("stable-softmax", "es"), "es")
+    page = visit(site / "es-code.html")
+    section = card(page, "stable-softmax")
+    english = said(section).locator("span[lang=en]:not([data-untranslated])")
+    for body, told, count in [
+        ("return [1.0]", "Puntuaciones recibidas: 2; pesos devueltos: 1.", 0),
+        ("return scores.shape", "AttributeError", 1),
+    ]:
+        section.locator("textarea").fill(f"def stable_softmax(scores):\n    {body}\n")
+        section.get_by_role("button", name="Ejecutar", exact=True).click()
+        expect(said(section)).to_contain_text(told)
+        expect(english).to_have_count(count)
+    expect(english.locator("code")).to_contain_text("AttributeError")
 
 
 def look(page: Page) -> None:

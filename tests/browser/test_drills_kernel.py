@@ -102,10 +102,37 @@ def test_the_simulator_is_fetched_with_the_first_kernel_only(site, open_page) ->
     assert asked.count("simulator.js") == asked.count("micropython.js") == 1
 
 
+SPANISH = [  # what is done to the kernel, and what is said of it
+    ("    cuda.syncthreads()\n", "", "El hilo 0 lee tile[1] en la línea 13. El hilo 1 lo"),
+    ("tile[t] =", "tile[t + 9] =", "toca tile[9] en la línea 10. La forma de tile es (4)"),
+    ("t + 1", "len(str(t))",
+     "El simulador no acepta la línea 14, aunque Numba quizá sí: str no tiene sitio en un"
+     " kernel. En su lugar: escribe números en un array."),
+    ("t + 1", "t + one", "La línea 14 no se compila: el nombre one no está definido."),
+    ("    cuda.syncthreads()\n", "    while t < 99:\n        pass\n",
+     "El hilo 0 da vueltas sin fin: nada cambia de una vuelta a otra"),
+]  # fmt: skip
+
+
 def test_spanish_readers_are_told_in_spanish(site, open_page) -> None:
-    section = run(open_page(site / "es.html"), FORGETFUL, "Ejecutar")
-    said = section.locator(".os-drill-feedback")
-    expect(said).to_contain_text("El hilo 0 lee tile[1] en la línea 13")
+    page = open_page(site / "es.html")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url.rsplit("/")[-1]))
+    for was, now, told in SPANISH:
+        section = run(page, DRILL.get("code").replace(was, now), "Ejecutar")
+        said = section.locator(".os-drill-feedback")
+        expect(said).to_contain_text(told)
+        expect(said.locator("span[lang=en]:not([data-untranslated])")).to_have_count(0)
+    assert asked.count("sentences-es.js") == 1
+
+
+def test_english_pages_fetch_no_translations(site, open_page) -> None:
+    page = open_page(site / "en.html")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url.rsplit("/")[-1]))
+    section = run(page, DRILL.get("code").replace("t + 1", "t + one"))
+    expect(section).to_contain_text("the name one is not defined")
+    assert not [name for name in asked if name.startswith("sentences")]
 
 
 ENDLESS = """from numba import cuda

@@ -217,6 +217,53 @@ def test_what_may_mean_two_numbers_is_read_as_both(v8: MiniRacer, text: str) -> 
     assert alike(*both_readings(v8, text))
 
 
+SPANISH = {  # what a reader of a Spanish page types, and what it may mean
+    "0,37": [0.37],
+    "0.37": [0.37],
+    "1,5e-2": [0.015],
+    "−2,5": [-2.5],
+    "3,5*2": [7.0],
+    "exp(0,5)*2": [2 * exp(0.5)],
+    "1,234": [1.234, 1234.0],
+    "1.234": [1.234, 1234.0],
+    "65 504": [65504.0],
+    "65.504,5": [65504.5],
+    "1,000,000": [1e6],
+    "12,345.6": [12345.6],
+    ",5": [0.5],
+}
+
+
+@pytest.mark.parametrize("text", SPANISH)
+def test_a_comma_is_a_decimal_point_on_a_spanish_page(v8: MiniRacer, text: str) -> None:
+    values = [one.value for one in read(text, language="es")]
+    assert values == pytest.approx(SPANISH[text])
+    theirs = f"readings({json.dumps(text)}, {{}}, 'es').map((r) => r.value)"
+    assert ask(v8, theirs) == pytest.approx(values)
+
+
+@pytest.mark.parametrize("text", ["1, 2", "1,2,3", "0,3,7", "max(1, 2)"])
+def test_a_list_is_no_decimal_number_in_spanish(v8: MiniRacer, text: str) -> None:
+    with pytest.raises(ValueError):
+        read(text, language="es")
+    failed = f"(() => {{ try {{ readings({json.dumps(text)}, {{}}, 'es'); return 0 }}"
+    assert ask(v8, f"{failed} catch {{ return 1 }} }})()") == 1
+
+
+def test_a_spanish_reader_is_told_of_both_readings(v8: MiniRacer) -> None:
+    data = payload(bank()["rescale-hard"])
+    outcome = KINDS["numeric"].mark(data, "1,234", "es")
+    assert not outcome["passed"] and outcome["read"] == [1.234, 1234.0]
+    call = f"kinds.numeric.mark({json.dumps(data)}, '1,234', 'es').read"
+    assert ask(v8, call) == outcome["read"]
+    assert KINDS["numeric"].mark(data, "1,234")["read"] == [1234.0, 1.234]
+
+
+def test_a_formula_may_have_a_decimal_comma() -> None:
+    data = {"samples": [{"m": 2.0}], "values": [1.0], "wrong": []}
+    assert KINDS["recall"].mark(data, "0,5*m", "es")["passed"]
+
+
 def both_readings(v8: MiniRacer, *texts: str) -> tuple[list[Any], list[Any]]:
     """Return the readings of each text, with their units, here and on the page."""
     mine: list[Any] = []

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from bs4 import BeautifulSoup
 
-from livepage import modules, translations
+from livepage import modules, sentences, translations
 from livepage.drills import (
     Chapter,
     card_script,
@@ -233,7 +233,8 @@ def test_python_and_the_simulator_are_one_classic_script_each() -> None:
     on_demand = {
         f"{name}.{kind}" for name in ("gpu", "puzzle") for kind in ("js", "css")
     }
-    assert set(page_assets()) == files | on_demand
+    said = {f"sentences-{language}.js" for language in sentences.languages()}
+    assert set(page_assets()) == files | on_demand | said
     for name in files:
         assert page_assets()[name].startswith("globalThis."), name
 

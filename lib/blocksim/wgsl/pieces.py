@@ -20,8 +20,8 @@ class Untranslatable(ValueError):
     """
 
     def __init__(self, line: int, reason: str, instead: str = ""):
-        said = f"; instead: {instead}" if instead else ""
-        super().__init__(f"WebGPU cannot run this: {reason}{said} (line {line})")
+        said = f"{reason}; instead: {instead}" if instead else reason
+        super().__init__(f"WebGPU cannot run this: {said} (line {line})")
         self.line = line
         self.reason = reason
         self.instead = instead

@@ -20,6 +20,14 @@ both readings.
 
     >>> [value for value, unit in read("1,000")]
     [1000.0, 1.0]
+
+A reader of a Spanish page means one by it. The page writes a decimal point, so a point is
+one there, too.
+
+    >>> [value for value, unit in read("1,000", language="es")]
+    [1.0, 1000.0]
+    >>> evaluate("0.25 + 1,5", language="es")
+    1.75
 """
 
 from __future__ import annotations
@@ -69,8 +77,10 @@ FUNCTIONS = {name: getattr(np, name) for name in table()["functions"]}
 FUNCTIONS |= {"ln": np.log, "harmonic": harmonic}
 
 
-def evaluate(text: str, names: Mapping[str, float] | None = None) -> float:
-    """Return the value of an expression, in English notation if possible.
+def evaluate(
+    text: str, names: Mapping[str, float] | None = None, language: str = "en"
+) -> float:
+    """Return the value of an expression, in the notation of a language if possible.
 
     Parameters
     ----------
@@ -78,6 +88,8 @@ def evaluate(text: str, names: Mapping[str, float] | None = None) -> float:
         The expression, such as ``"5*exp(-2) + 1"``, ``"e⁻¹"``, ``"1,37"``, ``"-inf"``.
     names : mapping of str to float, optional
         Names that the expression may use.
+    language : str
+        The page's language, which says what a comma means first.
 
     Returns
     -------
@@ -89,11 +101,13 @@ def evaluate(text: str, names: Mapping[str, float] | None = None) -> float:
     ValueError
         If the text is no expression. The message names the position.
     """
-    return read(text, names)[0].value
+    return read(text, names, language)[0].value
 
 
-def read(text: str, names: Mapping[str, float] | None = None) -> list[Reading]:
-    """Return every reading of a text.
+def read(
+    text: str, names: Mapping[str, float] | None = None, language: str = "en"
+) -> list[Reading]:
+    """Return every reading of a text, first that of the language.
 
     Numbers may be in English or continental notation, and 2e-1 may mean 0.2 or 2·e − 1.
 
@@ -106,13 +120,14 @@ def read(text: str, names: Mapping[str, float] | None = None) -> list[Reading]:
         raise ValueError(f"cannot read {len(text)} characters: too long")
     result: list[Reading] = []
     fault = None
-    for convention in table()["conventions"]:
+    own = table()["own"].get(language)
+    for convention in [own] * bool(own) + table()["conventions"]:
         try:
             reading = _read_as(convention, text, names)
         except ValueError as error:
             fault = fault or error
             continue
-        if not result or not _same(result[0].value, reading.value):
+        if not any(_same(one.value, reading.value) for one in result):
             result.append(reading)
     if not result:
         raise fault

@@ -81,19 +81,25 @@ class Kind:
         *,
         on: str = "simulator",
         had: bool | None = None,
+        language: str = "en",
     ) -> tuple[bool, tuple[str, ...], Table]:
         """Mark an answer; return whether it passed, the lines to show, and a table."""
         if on not in ("simulator", "device"):
             raise ValueError(f'on: expected "simulator" or "device", got {on!r}')
         data = payload(self, drill)
-        outcome = self.take(drill, data, answer, on)
-        return outcome["passed"], *self.feedback(drill, data, outcome, visit)
+        outcome = self.take(drill, data, answer, on, language)
+        return outcome["passed"], *self.feedback(drill, data, outcome, visit, language)
 
     def take(
-        self, drill: Drill, data: Mapping[str, Any], answer: Any, on: str
+        self,
+        drill: Drill,
+        data: Mapping[str, Any],
+        answer: Any,
+        on: str,
+        language: str = "en",
     ) -> Outcome:
         """Return the outcome of an answer; raise if it has the wrong type."""
-        return self.mark(data, self.accept(drill, answer))
+        return self.mark(data, self.accept(drill, answer), language)
 
     def feedback(
         self,
@@ -138,8 +144,10 @@ class Kind:
         how = word(key, id=drill.id, letters="…", columns="…")
         return ValueError(f"answer: got {described(answer)}. {how}")
 
-    def mark(self, data: Mapping[str, Any], answer: Any) -> Outcome:
-        """Return the outcome of an accepted answer."""
+    def mark(
+        self, data: Mapping[str, Any], answer: Any, language: str = "en"
+    ) -> Outcome:
+        """Return the outcome of an accepted answer, typed on a page in a language."""
         raise NotImplementedError
 
     def echo(self, outcome: Outcome) -> list[Any]:

@@ -33,13 +33,14 @@ def mark(
     names: Payload,
     answer: Any,
     nouns: Sequence[str] = (),
+    language: str = "en",
 ) -> Outcome:
     """Mark a typed number. If the text is ambiguous, both readings are considered."""
     text = uncounted(str(answer), nouns)
     if not text.strip(" "):
         return EMPTY
     try:
-        readings = read(text, names)
+        readings = read(text, names, language)
     except ValueError:
         said = text.strip().lower()
         return {**UNREADABLE, "stops": True} if said == "error" else UNREADABLE

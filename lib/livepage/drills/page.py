@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 
 from blocksim import portable
-from livepage import markup, modules, words
+from livepage import markup, modules, sentences, words
 from livepage.drills import benches
 from livepage.drills.bank import find
 from livepage.drills.forms import Card
@@ -144,7 +144,8 @@ def page_assets() -> dict[str, str]:
     """Return the files that the page fetches on demand, by name.
 
     MicroPython and the block simulator are fetched with the first run, the code for the
-    reader's GPU and for puzzles with the first use. MicroPython's loader, its WebAssembly
+    reader's GPU and for puzzles with the first use, the translations of what code says
+    with the first such sentence. MicroPython's loader, its WebAssembly
     as text, the worker and the graders share one classic script, because a page on
     ``file://`` may load scripts and nothing else.
     """
@@ -166,7 +167,7 @@ def page_assets() -> dict[str, str]:
         "gpu.css": _source("page/gpu/gpu.css"),
         "puzzle.js": _puzzle(),
         "puzzle.css": _source("page/puzzle/puzzle.css"),
-    }
+    } | {f"sentences-{lang}.js": _sentences(lang) for lang in sentences.languages()}
 
 
 def _puzzle() -> str:
@@ -175,6 +176,14 @@ def _puzzle() -> str:
     main = modules.script(HERE / "page" / "puzzle" / "main.mjs", given)
     data = modules.to_json({"words": words.section("puzzle")})
     return f"(() => {{\nconst $given = {data};\n{main}}})();\n"
+
+
+def _sentences(language: str) -> str:
+    """Return the script that says in a language what running code says in English."""
+    data = {"language": language, "pairs": sentences.pairs(language)}
+    given = {"livepage/sentences": "$given"}
+    main = modules.script(HERE / "page" / "sentences" / "main.mjs", given)
+    return f"(() => {{\nconst $given = {modules.to_json(data)};\n{main}}})();\n"
 
 
 def _classic(module: str) -> str:

@@ -10,11 +10,12 @@ import {
   prepareEditor,
   runCell,
   store,
+  translate,
   wordsFor,
 } from "livepage/drills/page";
 
 import { isRunnable, keyOf } from "./keys.mjs";
-import { note, tellClaims, tellFault } from "./fault.mjs";
+import { note, tellClaims, tellFault, wholeOf } from "./fault.mjs";
 
 class PageCell {
   constructor(element) {
@@ -142,7 +143,12 @@ class PageCell {
     });
     const isReset = this.stop === null;
     this.running(null);
-    if (!isReset) this.show(report);
+    if (isReset) return undefined;
+    const { fault } = report;
+    if (fault?.said && this.word.language !== "en") {
+      fault.translated = await translate(this.word, wholeOf(fault));
+    }
+    this.show(report);
     return undefined;
   }
 

@@ -1,6 +1,6 @@
 // What stopped a cell, in words, and what its assertions have shown.
 
-import { make, marked, sentence } from "livepage/drills/page";
+import { inEnglish, make, marked, sentence } from "livepage/drills/page";
 
 import { notebook } from "./keys.mjs";
 
@@ -18,7 +18,7 @@ export function tellFault({ word }, report) {
   else if (fault.word) {
     const { word: slip, line, sign } = fault;
     parts.push(said(word(slip, { line, sign: `\`${sign}\`` })));
-  } else parts.push(said(word(...whatAndWhere(fault))));
+  } else parts.push(said(word(...whatAndWhere(fault, word))));
   if (fault.compared === null) parts.push(said(word("noValues")));
   if (["ImportError", "NameError"].includes(fault.kind)) parts.push(smallPython(word));
   return parts;
@@ -38,11 +38,16 @@ export const note = (text) => make("p", { class: "os-drill-how" }, text);
 
 const said = (text) => make("p", { class: "os-cell-said" }, ...marked(text));
 
+/** What an error says, with its kind, unless it is a fault that the simulator has found. */
+export const wholeOf = ({ kind, said: text }) =>
+  kind === "Fault" ? text : text ? `${kind}: ${text}` : kind;
+
 /** The sentence about an error, and what fills it. */
-function whatAndWhere({ kind, line, said: text }) {
-  const what = `\`${text ? `${kind}: ${text}` : kind}\``.replaceAll("``", "`");
-  if (kind === "Fault")
-    return line ? ["onLine", { what: text, line }] : ["only", { what: text }];
+function whatAndWhere(fault, { language }) {
+  const { kind, line, translated } = fault;
+  const whole = translated ?? wholeOf(fault);
+  const text = kind === "Fault" ? whole : `\`${whole}\``.replaceAll("``", "`");
+  const what = translated || language === "en" ? text : inEnglish(text);
   return line ? ["onLine", { what, line }] : ["only", { what }];
 }
 

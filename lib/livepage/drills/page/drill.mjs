@@ -11,6 +11,7 @@ import { announceKernel } from "./kernel.mjs";
 import { PuzzleCard } from "./puzzle.mjs";
 import { isStarted, runPython } from "./python.mjs";
 import { today } from "./record.mjs";
+import { reportInLanguage } from "./said.mjs";
 import { store } from "./store.mjs";
 import { fromBank, make, wordsFor } from "./words.mjs";
 
@@ -91,7 +92,7 @@ export class PageDrill {
     }
     const outcome = this.runs
       ? await this.run(answer)
-      : kinds[this.kind].mark(this.data.payload, answer);
+      : kinds[this.kind].mark(this.data.payload, answer, this.word.language);
     if (!outcome) return undefined;
     if (!this.ordering) this.gpu?.judged(outcome.passed ? answer : null);
     return outcome.passed ? this.pass(outcome) : this.miss(outcome);
@@ -113,7 +114,8 @@ export class PageDrill {
       [make("p", {}, this.word(isStarted() ? "running" : "loading"))],
       "",
     );
-    const report = await runPython({ ...payload, starter }, answer);
+    const found = await runPython({ ...payload, starter }, answer);
+    const report = await reportInLanguage(this.word, found, this.data.said);
     announceKernel(this.id, answer, report.log);
     this.busy = false;
     main.removeAttribute("aria-disabled");

@@ -27,20 +27,22 @@ function harmonic(n) {
   return sum;
 }
 
-/** The value of an expression, read in the English way if it can be. */
-export const evaluate = (text, names) => readings(text, names)[0].value;
+/** The value of an expression, read in the way of a language if it can be. */
+export const evaluate = (text, names, language) =>
+  readings(text, names, language)[0].value;
 
 /**
- * What a text may mean, one reading or more. Each has a value, and what one more in
+ * What a text may mean, one reading or more, first that of the language. Each has a value, and what one more in
  * the last digit typed would add to it (0 where the text is more than a bare number).
  * Throws where no convention can read it.
  */
-export function readings(text, names = {}) {
+export function readings(text, names = {}, language = "en") {
   const typed = String(text);
   if ([...typed].length > READING.longest) throw new Error("too long");
   const found = [];
   let fault = null;
-  for (const convention of READING.conventions) {
+  const own = READING.own[language];
+  for (const convention of [...(own ? [own] : []), ...READING.conventions]) {
     try {
       const reading = readAs(convention, typed, names);
       if (!found.some(({ value }) => isOne(value, reading.value))) found.push(reading);

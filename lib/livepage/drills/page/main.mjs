@@ -11,10 +11,11 @@ import { patience } from "./patience.mjs";
 import { button, preparePanel } from "./progress.mjs";
 import { isStarted, openPython, runCell, runPython } from "./python.mjs";
 import { prepareReading } from "./reading.mjs";
+import { inLanguage, translate } from "./said.mjs";
 import { prepareParts } from "./sittings.mjs";
 import { followChanges, store } from "./store.mjs";
 import { prepareUse } from "./use.mjs";
-import { make, marked, sentence, wordsFor } from "./words.mjs";
+import { inEnglish, make, marked, sentence, wordsFor } from "./words.mjs";
 
 /** Open all solutions for printing, and close them again afterwards. */
 function prepareForPrint() {
@@ -52,6 +53,8 @@ globalThis.livepageDrills = {
   button,
   drawGutter,
   icon,
+  inEnglish,
+  inLanguage,
   isStarted,
   make,
   markLine,
@@ -64,6 +67,7 @@ globalThis.livepageDrills = {
   sentence,
   show,
   store,
+  translate,
   wordsFor,
 };
 prepareCells();

@@ -11,12 +11,12 @@ export const EMPTY = { ...UNREADABLE, empty: true };
 export const isBlank = (text) => /^ *$/.test(text);
 
 /** A number as typed; where that may mean two, both are considered. */
-export function mark(goal, wrong, names, answer, nouns = []) {
+export function mark(goal, wrong, names, answer, nouns = [], language = "en") {
   const text = uncounted(String(answer), nouns);
   if (isBlank(text)) return EMPTY;
   let read;
   try {
-    read = readings(text, names);
+    read = readings(text, names, language);
   } catch {
     const said = text.trim().toLowerCase();
     return said === "error" ? { ...UNREADABLE, stops: true } : UNREADABLE;

@@ -42,9 +42,22 @@ export function sentence(word, key, slots) {
 
 /** A text as children of an element: what stands between backticks is code. */
 export function marked(text) {
+  return text
+    .split(FOREIGN)
+    .flatMap((part, i) =>
+      i % 2 ? make("span", { lang: "en" }, ...withCode(part)) : withCode(part),
+    );
+}
+
+function withCode(text) {
   const parts = text.split("`");
   return parts.map((part, i) => (i % 2 ? make("code", {}, part) : part));
 }
+
+const FOREIGN = /\ue001([^\ue002]*)\ue002/;
+
+/** A part of a text that stays English on a page in another language. */
+export const inEnglish = (text) => `\ue001${text}\ue002`;
 
 /** An element with attributes and children; text is never read as HTML. */
 export function make(tag, attributes = {}, ...children) {

@@ -40,7 +40,9 @@ class Choice(Kind):
             raise self.refusal(drill, answer)
         return plain
 
-    def mark(self, data: Mapping[str, Any], answer: Any) -> Outcome:
+    def mark(
+        self, data: Mapping[str, Any], answer: Any, language: str = "en"
+    ) -> Outcome:
         """Mark a choice, as a letter or an index."""
         picked = letter(answer)
         if picked is None or not 0 <= picked < data["count"]:

@@ -14,7 +14,7 @@ from html import escape
 from typing import Any
 
 from blocksim import functions
-from livepage import markup
+from livepage import markup, sentences
 from livepage.drills import syntax
 from livepage.drills.entry import Drill
 from livepage.drills.faults import new_fault
@@ -26,6 +26,7 @@ from livepage.drills.kinds.code.puzzle import puzzle
 from livepage.drills.values import as_code
 from livepage.drills.words import Say, column, in_language, word
 from livepage.numbers import show
+from livepage.words import ENGLISH
 
 LIMIT_S = 20.0  # as on the page
 
@@ -73,7 +74,12 @@ class Code(Kind):
         return grader.player(data["drive"], answer, data["cases"])
 
     def take(
-        self, drill: Drill, data: Mapping[str, Any], answer: Any, on: str
+        self,
+        drill: Drill,
+        data: Mapping[str, Any],
+        answer: Any,
+        on: str,
+        language: str = "en",
     ) -> Outcome:
         """Mark a function, within the page's time limit."""
         play = self.player(data, self.accept(drill, answer))
@@ -104,11 +110,13 @@ class Code(Kind):
         language: str,
     ) -> tuple[list[Any], Table]:
         """Return the first fault in words, and a table of the steps up to it."""
+        own = self.sentences(drill, language)
+        slots = sentences.in_slots(outcome["slots"], language, own)
         lines: list[Any] = []
         if outcome["case"] is not None:
             name = self.case_name(data["cases"][outcome["case"]], language)
             lines.append(Say("failedOn", {"name": f"*{name}*"}))
-        fault = [Say(outcome["word"], outcome["slots"])]
+        fault = [Say(outcome["word"], slots)]
         lines.append(
             fault if outcome.get("ended", True) else [*fault, Say("stillRuns")]
         )
@@ -121,7 +129,14 @@ class Code(Kind):
             lines.append(hint)
         elif "nudge" in outcome:
             lines.append(Say(outcome["nudge"]))
-        return lines, _steps(outcome["table"], language) if "table" in outcome else ()
+        table = outcome.get("table")
+        return lines, _steps(table, language, own) if table else ()
+
+    def sentences(self, drill: Drill, language: str) -> dict[str, str]:
+        """Return the drill's own sentences: English pattern → pattern in a language."""
+        if language == ENGLISH or "drive" not in drill.fields:
+            return {}
+        return sentences.pairs_of_code(drill.get("drive"), language)
 
     drawn = "random"  # the name of a case that was drawn at random
 
@@ -167,7 +182,9 @@ class Code(Kind):
             for case in card.data["cases"]
         ]
         lines = {line.strip() for line in card.drill.get("code").splitlines()} - {""}
+        said = self.sentences(card.drill, card.lang)
         return {
+            **({"said": said} if said else {}),
             "payload": {**card.data, "cases": named},
             "starter": card.drill.get("starter"),
             "steps": [markup.code("\n".join(sorted(lines, key=str.lower)))],
@@ -289,14 +306,20 @@ def _show_in_figures(kernel: Any, outcome: dict[str, Any]) -> None:
         widget.tell(functions.text(kernel), outcome["log"])
 
 
-def _steps(columns: Sequence[Mapping[str, Any]], language: str) -> Table:
+def _steps(
+    columns: Sequence[Mapping[str, Any]], language: str, own: Mapping[str, str]
+) -> Table:
     """Return the table of a report: a heading and a row per step."""
+
+    def cell(value: Any, *digits: int) -> str:
+        return show(own.get(value, value) if isinstance(value, str) else value, *digits)
+
     count = len(columns[-1]["cells"])
     shown = [(word("stepColumn", language), *map(str, range(1, count + 1)))]
     for one in columns:
         title = column(one["name"], language)
         whose = f", {word(one['whose'], language)}" if one["whose"] else ""
-        shown.append((title + whose, *(show(*cell) for cell in one["cells"])))
+        shown.append((title + whose, *(cell(*each) for each in one["cells"])))
     return tuple(zip(*shown))
 
 

@@ -4,8 +4,8 @@ import { show } from "../../../numbers.mjs";
 import { LEAST, evaluate } from "../../page/expression.mjs";
 import { mark as markNumber } from "../../page/marking.mjs";
 
-export const mark = ({ goal, wrong, names, nouns }, answer) =>
-  markNumber(goal, wrong, names, answer, nouns);
+export const mark = ({ goal, wrong, names, nouns }, answer, language) =>
+  markNumber(goal, wrong, names, answer, nouns, language);
 
 export const forms = {
   numeric: {
@@ -23,7 +23,7 @@ function echo(drill, input) {
   const output = drill.form.querySelector(".os-drill-echo");
   let value = null;
   try {
-    value = evaluate(input.value);
+    value = evaluate(input.value, {}, drill.word.language);
   } catch {
     // half-typed expressions are no fault
   }

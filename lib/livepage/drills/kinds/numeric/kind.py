@@ -54,9 +54,12 @@ class Numeric(Kind):
             "wrong": [compute(drill, "wrong", value) for value in listed],
         }
 
-    def mark(self, data: Mapping[str, Any], answer: Any) -> Outcome:
+    def mark(
+        self, data: Mapping[str, Any], answer: Any, language: str = "en"
+    ) -> Outcome:
         nouns = data.get("nouns", ())
-        return mark(data["goal"], data["wrong"], data["names"], answer, nouns)
+        wrong, names = data["wrong"], data["names"]
+        return mark(data["goal"], wrong, names, answer, nouns, language)
 
     def echo(self, outcome: Outcome) -> list[Any]:
         """Return how the number was read."""

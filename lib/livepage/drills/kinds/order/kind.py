@@ -57,7 +57,9 @@ class Order(Kind):
             ascii_lowercase,
         )
 
-    def mark(self, data: Mapping[str, Any], answer: Any) -> Outcome:
+    def mark(
+        self, data: Mapping[str, Any], answer: Any, language: str = "en"
+    ) -> Outcome:
         """Mark an order of the shuffled lines: letters ("cab"), or indices from 0.
 
         An order is right if each line comes after the lines it needs, or if the drill

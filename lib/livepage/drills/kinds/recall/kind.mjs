@@ -4,11 +4,11 @@ import { evaluate, unknown } from "../../page/expression.mjs";
 import { EMPTY, isBlank, same, UNREADABLE } from "../../page/marking.mjs";
 
 /** A formula, by its values at each sample of its variables. */
-export function mark(payload, answer) {
+export function mark(payload, answer, language) {
   if (isBlank(answer)) return EMPTY;
   let values;
   try {
-    values = payload.samples.map((at) => evaluate(answer, at));
+    values = payload.samples.map((at) => evaluate(answer, at, language));
   } catch {
     return saidUnknown(unknown(answer, payload.samples[0]));
   }

@@ -55,13 +55,15 @@ class Recall(Kind):
         names = drill.get("answer")["where"][0]
         return {"names": ", ".join(f"`{name}`" for name in names)}
 
-    def mark(self, data: Mapping[str, Any], answer: Any) -> Outcome:
+    def mark(
+        self, data: Mapping[str, Any], answer: Any, language: str = "en"
+    ) -> Outcome:
         """Mark a formula by its values at the samples."""
         text = str(answer)
         if not text.strip(" "):
             return EMPTY
         try:
-            values = [read(text, at)[0].value for at in data["samples"]]
+            values = [read(text, at, language)[0].value for at in data["samples"]]
         except ValueError:
             return _unknown(text, data["samples"][0])
         if text.count("=") > 1:  # two lines of code: only the last would be read
@@ -86,10 +88,11 @@ class Recall(Kind):
         *,
         on: str = "simulator",
         had: bool | None = None,
+        language: str = "en",
     ) -> tuple[bool, tuple[str, ...], Table]:
         """Mark a formula; show what own words should say, or take the reader's verdict."""
         if self.form(drill) == "formula":
-            return super().check(drill, answer, visit, on=on)
+            return super().check(drill, answer, visit, on=on, language=language)
         return *self.compare(drill, str(self.accept(drill, answer)), had), ()
 
     def compare(

@@ -4,12 +4,13 @@ import { show } from "../../../numbers.mjs";
 import { tellOfAnswer, typedIn, typeInto } from "../../page/boxes.mjs";
 import { mark as markNumber } from "../../page/marking.mjs";
 
-export function mark(payload, answer) {
+export function mark(payload, answer, language) {
   for (const [i, row] of payload.goals.entries()) {
     for (const [j, goal] of row.entries()) {
       const slips = payload.wrong[i][j];
       const wrong = slips.map(([value]) => value);
-      const outcome = markNumber(goal, wrong, {}, answer[i]?.[j] ?? "");
+      const typed = answer[i]?.[j] ?? "";
+      const outcome = markNumber(goal, wrong, {}, typed, [], language);
       if (outcome.passed) continue;
       const hint = slips[outcome.hint]?.[1] ?? null;
       const slots = { row: i + 1, column: [{ column: payload.columns[j] }] };

@@ -63,7 +63,9 @@ class Trace(Kind):
             "wrong": wrong,
         }
 
-    def mark(self, data: Mapping[str, Any], answer: Any) -> Outcome:
+    def mark(
+        self, data: Mapping[str, Any], answer: Any, language: str = "en"
+    ) -> Outcome:
         """Mark a table row by row, up to the first wrong cell."""
         for i, row in enumerate(data["goals"]):
             for j, goal in enumerate(row):
@@ -72,7 +74,9 @@ class Trace(Kind):
                 except (IndexError, KeyError, TypeError):
                     cell = ""
                 slips = data["wrong"][i][j]
-                outcome = mark(goal, [value for value, _ in slips], {}, cell)
+                outcome = mark(
+                    goal, [value for value, _ in slips], {}, cell, (), language
+                )
                 if not outcome["passed"]:
                     hint = outcome.get("hint")
                     hint = None if hint is None else slips[hint][1]

@@ -1,6 +1,6 @@
 // What runs once it is asked: it says how far it is, can be stopped, shows what it found.
 
-import { button, make, marked, wordsFor } from "livepage/drills/page";
+import { button, inLanguage, make, marked, wordsFor } from "livepage/drills/page";
 import { words } from "livepage/gpu";
 
 import { Trouble } from "./trouble.mjs";
@@ -49,7 +49,7 @@ export class Panel {
     const opened = [];
     const told = await this.work(ender.signal, opened, asked).then(
       (found) => () => this.show(found),
-      (error) => () => this.fail(error ?? new Error("?")),
+      (error) => this.readable(error ?? new Error("?")),
     );
     for (const one of opened) one.close();
     document.removeEventListener("visibilitychange", leave);
@@ -64,6 +64,14 @@ export class Panel {
   show({ said, parts }) {
     this.say(...said);
     this.body.replaceChildren(...parts);
+  }
+
+  /** Give what tells of an error, with its words in the language of the page. */
+  async readable(error) {
+    if (error instanceof Trouble) {
+      error.slots = await inLanguage(this.word, error.slots);
+    }
+    return () => this.fail(error);
   }
 
   /** One sentence; the page and the simulator go on. */

@@ -1,6 +1,6 @@
 // The block simulator, for launches of a kernel that no drill asks for.
 
-import { sentence } from "livepage/drills/page";
+import { inLanguage, sentence } from "livepage/drills/page";
 import { launcherSource } from "livepage/gpu";
 
 import { flat } from "./compare.mjs";
@@ -28,7 +28,8 @@ export async function simulate(simulator, cases, { drillWord, launched }) {
       launch: { ...one, args: one.args.map(packed) },
     });
     if (fault) {
-      const why = sentence(drillWord, fault.word, fault.slots);
+      const slots = await inLanguage(drillWord, fault.slots);
+      const why = sentence(drillWord, fault.word, slots);
       throw new Trouble("faultHere", { why });
     }
     const numbers = (rows) => Float64Array.from(flat(rows), (x) => x ?? NaN);

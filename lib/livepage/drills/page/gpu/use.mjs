@@ -2,6 +2,7 @@
 
 import {
   button,
+  inLanguage,
   make,
   runPython,
   sentence,
@@ -55,7 +56,8 @@ export class UsePanel extends Panel {
       this.say("passesAnew");
       const report = await unless(signal, runPython(payload, text));
       if (!report.passed) {
-        const why = sentence(this.drillWord, report.word, report.slots);
+        const slots = await inLanguage(this.drillWord, report.slots);
+        const why = sentence(this.drillWord, report.word, slots);
         throw new Trouble("notPassed", { why });
       }
       this.passed.add(text);
