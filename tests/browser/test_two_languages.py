@@ -119,6 +119,11 @@ def test_search_is_in_the_language_of_the_page(open_page, html, folder, asked, f
         assert places.count() == 0
 
 
+def test_what_was_not_found_stands_in_the_marks_of_the_language(open_page, html):
+    page = open_page((html / "es" / "search.html").as_uri() + "?q=xyzzy")
+    expect(page.locator(".find-count")).to_have_text("No hay resultados para «xyzzy»")
+
+
 @pytest.mark.parametrize("width", [320, 390, 1280])
 def test_the_header_fits(open_page, html: Path, width: int):
     page = open_page(html / "es" / CHAPTER, width=width)

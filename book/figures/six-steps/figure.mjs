@@ -50,7 +50,7 @@ const WIDE = {
 };
 const NARROW = {
   width: 320,
-  steps: { width: 320, pitch: 25, name: 16, x: 140, room: 144, down: [1, 12], bar: 8 },
+  steps: { width: 320, pitch: 25, name: 16, x: 166, room: 118, down: [1, 12], bar: 8 },
   total: [160, 0],
   code: { x: 0, width: 320, letter: 6.6, row: 14, indent: 1 },
   rows: { numpy: 5, numba: 18, triton: 7 },

@@ -141,7 +141,7 @@
   }
 
   function counted(found, query) {
-    if (!found.length) return `${words.search_none} “${query}”`;
+    if (!found.length) return words.search_none.replace("{query}", () => query);
     const all = `${words.search_some}: ${found.length}`;
     const first = words.search_first.replace("{n}", LIMIT);
     return found.length > LIMIT ? `${all} (${first})` : all;
