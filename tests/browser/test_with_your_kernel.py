@@ -119,7 +119,7 @@ def test_one_token_on_the_simulator_is_the_definitions(site, visit) -> None:  # 
     expect(page.locator(".os-gpu-status")).to_be_focused()
     rows = page.locator(".os-gpu-body tbody tr").all()
     cells = [row.locator("td").all_text_contents() for row in rows]
-    expected = [f"{token} {chance:.3g} %" for token, chance in likeliest(prompt)]
+    expected = [f"{token} {chance:.3g}%" for token, chance in likeliest(prompt)]
     assert cells == [[text, text] for text in expected]
     assert set(asked) >= set(LATER) and len(asked) == len(set(asked))
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
