@@ -130,3 +130,17 @@ def test_the_header_fits(open_page, html: Path, width: int):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     box = page.locator(".tool.language").bounding_box()
     assert box["width"] >= 44 and box["height"] >= 44
+
+
+TEXT_HEIGHTS = """all => all.map((one) => {
+  const range = document.createRange();
+  range.selectNodeContents(one);
+  return Math.round(range.getBoundingClientRect().height);
+})"""
+
+
+@pytest.mark.parametrize("folder", ["", "es"])
+def test_a_number_of_a_chapter_stands_on_one_line(open_page, html, folder):
+    page = open_page(html / folder / "drills.html", width=320)
+    heights = page.locator(".os-deck-line .os-deck-number").evaluate_all(TEXT_HEIGHTS)
+    assert len(heights) > 15 and len(set(heights)) == 1, heights
