@@ -107,6 +107,14 @@ def test_only_what_is_marked_is_english(site):
         assert same == [], name
 
 
+def test_what_is_offered_in_english_says_so(site):
+    for _, name, original, translated in pairs(site):
+        for link in translated.select(".head-facts a[download]"):
+            assert link.get_text().endswith(" (en inglés)"), name
+        for link in original.select(".head-facts a[download]"):
+            assert "(" not in link.get_text(), name
+
+
 def test_figures_on_a_page_speak_its_language(html):
     """Also once a script has drawn them anew."""
     for code, place in TRANSLATIONS.items():
