@@ -24,7 +24,7 @@ from tools.building.spans import Span, spans
 FRONT = ("description", "line")  # front matter that readers read
 FRONT_LISTS = ("learn", "need")
 FRONT_MATTER = re.compile(r"\A---\n(.*?)\n---\n", re.S)
-DISPLAYED = re.compile(r"^\$\$\n.*?^\$\$$", re.M | re.S)
+DISPLAYED = re.compile(r"^([ >]*)\$\$\n.*?^\1\$\$$", re.M | re.S)
 IN_FORMULA = re.compile(r"(\\text\{\s*)([^{}]*?)(\s*\})")
 INCLUDE = re.compile(
     r"^```\{include\} (?P<file>\S+)\n"
