@@ -122,10 +122,11 @@ $$
 def test_a_text_is_replaced_where_it_stands(monkeypatch):
     said = {"Two of us.": "Nosotros dos.", "one|two": "una|dos", "seen": "vistas"}
     speak(monkeypatch, said)
-    text = "> Two\n> of us.\n\n| one\\|two |\n|---|\n\n$$\n\\max_{\\text{seen}} s\n$$\n"
-    new = (
-        "> Nosotros dos.\n\n| una\\|dos |\n|---|\n\n$$\n\\max_{\\text{vistas}} s\n$$\n"
-    )
+    formula = "$$\n\\max_{\\text{%s}} s\n$$\n"
+    listed = "- {q}`m`:\n\n  $$\n  \\max_{\\text{%s}} s\n  $$\n"
+    rest = formula + "\n" + listed
+    text = "> Two\n> of us.\n\n| one\\|two |\n|---|\n\n" + rest % ("seen", "seen")
+    new = "> Nosotros dos.\n\n| una\\|dos |\n|---|\n\n" + rest % ("vistas", "vistas")
     assert translated.markdown(text, "es", frozenset({"dollarmath"})) == new
 
 
