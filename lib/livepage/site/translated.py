@@ -77,7 +77,7 @@ def reword(app: Sphinx, doctree: nodes.document, page: str) -> None:
         return
     undated = table("site", app.config.language)["undated"]
     for text in list(doctree.findall(nodes.Text)):
-        new = undated if text == UNDATED else regrouped(text)
+        new = regrouped(text).replace(UNDATED, undated)
         if new != text and not isinstance(text.parent, NO_PROSE):
             text.parent.replace(text, nodes.Text(new))
 
