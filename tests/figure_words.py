@@ -38,6 +38,7 @@ def said(figure: str, state: Values, language: str = "en") -> str:
     v8._load(figure)
     words = json.dumps(registry.strings(figure)[language])
     text = _engine().call("said", figure, v8.to_json(state), words)
+    text = text.replace("\u202f", ",")  # a still in Spanish came before, perhaps
     return RAISED.sub(r"^\1", QUANTITY.sub(r"\1", text))
 
 

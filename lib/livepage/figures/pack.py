@@ -9,12 +9,12 @@ returns.
 """
 
 import json
-from collections.abc import Collection
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
 from livepage.modules import expression, script, to_json
-from livepage.words import ENGLISH, LANGUAGES, section
+from livepage.words import ENGLISH, section
 
 from . import kinds
 from .registry import HERE, folder, spec, strings
@@ -25,11 +25,13 @@ HOST = HERE / "host"
 def page_script(figure: str, lang: str = "en") -> str:
     """A figure for the page: it registers itself with the host, whichever loads first.
 
-    English is in it always, for words that a translation lacks.
+    It has the words of one language, and English ones where a translation lacks them.
     """
     entry = json.dumps(figure)
     module = expression(folder(figure) / "figure.mjs", given(figure))
-    make = f"($given) => ({{...{module}, ...{_said(figure, (ENGLISH, lang))}}})"
+    words = strings(figure)
+    spoken = {lang: words[ENGLISH] | words.get(lang, {})}
+    make = f"($given) => ({{...{module}, ...{_said(figure, spoken)}}})"
     source = ", document.currentScript.src" if spec(figure).loads else ""
     return f"(window.osFigures ??= []).push([{entry}, {make}{source}]);\n"
 
@@ -107,10 +109,9 @@ def _loaded(figure: str, home: Path) -> str:
 def _whole(figure: str) -> str:
     """An expression that makes a figure for where nothing is loaded later."""
     made = functions(figure, folder(figure))
-    return f"({{...{made}, ...{_said(figure, LANGUAGES)}}})"
+    return f"({{...{made}, ...{_said(figure, strings(figure))}}})"
 
 
-def _said(figure: str, languages: Collection[str]) -> str:
-    """Spec and words of a figure."""
-    words = {lang: each for lang, each in strings(figure).items() if lang in languages}
+def _said(figure: str, words: Mapping[str, Mapping]) -> str:
+    """Spec and words of a figure, by language."""
     return to_json({"spec": spec(figure).for_host(figure), "strings": words})
