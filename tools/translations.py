@@ -30,6 +30,7 @@ from livepage.fixed import differences, has_words
 from tools.build import HERE, Book, write
 from tools.building import reader
 from tools.building.chapters import Page
+from tools.building.spans import changed_markup
 from tools.building.translated import texts_of_notebook, texts_of_page, with_included
 
 WITHOUT_PAGE = "book"  # the file of what belongs to no page: the title, the parts
@@ -169,13 +170,13 @@ def packed(catalog: Catalog) -> bytes:
 
 def faults(page: str, entries: Iterable[Message]) -> Iterator[str]:
     """Yield what is wrong with translations that readers would see."""
+    extensions = reader.extensions(HERE.book)
     for one in entries:
-        if (
-            one.id
-            and not one.fuzzy
-            and one.string
-            and (found := differences(one.id, one.string))
-        ):
+        if not one.id or one.fuzzy or not one.string:
+            continue
+        found = differences(one.id, one.string)
+        found += changed_markup(one.id, one.string, extensions)
+        if found:
             yield f"{page}.po: {one.id[:70]!r}: {'; '.join(found)}"
 
 

@@ -12,7 +12,7 @@ from livepage.translations import UNTRANSLATED, regrouped
 from tools.build import HERE
 from tools.building import reader, translated
 from tools.building.chapters import notebook
-from tools.building.spans import parser, spans
+from tools.building.spans import changed_markup, parser, spans
 from tools.translations import counted, faults, packed, stored, table, updated
 
 EXTENSIONS = reader.extensions(HERE.book)
@@ -218,6 +218,15 @@ def test_thousands_have_no_comma(text, wanted):
         ("1,024 keys", "1,025 claves"),
         ("two keys", "2 claves"),
         ("{cite:t}`dao2022` found", "encontró"),
+        ('[chapter](02.md "a title")', '[capítulo](03.md "un título")'),
+        ("[chapter](<02 b.md>)", "[capítulo](<03 b.md>)"),
+        ("{here} waits, {name} does not", "el {here} espera, {nombre} no"),
+        ("−3 and 4", "3 y 4"),
+        ("50% of them", "50 de ellas"),
+        ("10⁻⁴ of a second", "10⁻⁵ segundos"),
+        ("½ of them", "¼ de ellas"),
+        (r"$\mathrm{softmax}(x)$", r"$\mathrm{max}(x)$"),
+        (r"$a \text{if } b$", "$a b$"),
     ],
 )
 def test_a_translation_that_changes_a_part_is_refused(text, new):
@@ -232,10 +241,55 @@ def test_a_translation_that_changes_a_part_is_refused(text, new):
         ("{term}`merge`", "{term}`unión <merge>`"),
         ("{label}`optional`", "{label}`opcional`"),
         ("{glue:text}`a:.1f` of\n10", "{glue:text}`a:.1f` de 10"),
+        ("{ref}`the page <a>`", "{ref}`la página <a>`"),
+        ('[chapter](02.md "a title")', '[capítulo](02.md "un título")'),
+        (r"costs \$5 and \$6", r"cuestan \$5 y \$6"),
+        ("-3 and 50%", "50 % y −3"),
+        ("2–4 keys", "de 2 a 4 claves"),
+        ("3-byte words", "palabras de 3 bytes"),
     ],
 )
 def test_a_translation_may_change_words_and_order(text, new):
     assert differences(text, new) == []
+
+
+@pytest.mark.parametrize(
+    "text, new",
+    [
+        ("**Never** stop.", "Nunca te pares."),
+        ("**Never** stop.", "**Nunca te pares."),
+        ("*One* key.", "*Una * clave."),
+        ("Two keys.", "2. Dos claves."),
+        ("Less one.", "- uno."),
+        ("More.", "> más"),
+        ("More.", "Más.\n\nY más."),
+        ("More.", "Más\ny más."),
+        ("More.", " "),
+        ("More.", "    Más."),
+        ("More <b>words</b>.", "Más <i>palabras</i>."),
+        ("<https://a.org/b> says", "<https://a.org/c> dice"),
+        ("![a wave](a.png)", "[una ola](a.png)"),
+        ("[chapter](02.md)", "[capítulo] (02.md)"),
+        ("$a$ and more", "$a$ y más$"),
+        ("Half of it", "La ``mitad`"),
+    ],
+)
+def test_a_translation_that_breaks_the_markdown_is_refused(text, new):
+    assert changed_markup(text, new, EXTENSIONS)
+
+
+@pytest.mark.parametrize(
+    "text, new",
+    [
+        ("Its **weight**.", "Su **peso** (*weight*)."),
+        ("One\n\ntwo\nlines.", "Una\n\ndos líneas."),
+        ('[page](a.md "one")', '[página](a.md "una")'),
+        ("- one\n- `two`", "- uno\n- `two`"),
+        ("{term}`race` and", "{term}`carrera <race>` y"),
+    ],
+)
+def test_a_translation_may_tell_the_english_term(text, new):
+    assert changed_markup(text, new, EXTENSIONS) == []
 
 
 @pytest.mark.parametrize(
@@ -305,6 +359,10 @@ def test_a_broken_translation_is_named():
     catalog["Use `x`."].string = "Usa `y`."
     [fault] = faults("page", catalog)
     assert fault == "page.po: 'Use `x`.': lacks `x`; adds `y`"
+    catalog["Use `x`."].string = "**Usa** `x`."
+    assert list(faults("page", catalog)) == [
+        "page.po: 'Use `x`.': adds the mark strong"
+    ]
     catalog["Use `x`."].flags.add("fuzzy")  # no reader sees it
     assert list(faults("page", catalog)) == []
 
