@@ -9,11 +9,19 @@ from nbformat import v4
 from livepage import translations
 from livepage.fixed import differences, has_words
 from livepage.translations import UNTRANSLATED, regrouped
-from tools.build import HERE
+from tools.build import HERE, Book, BuildFailed, check_languages
 from tools.building import reader, translated
 from tools.building.chapters import notebook
 from tools.building.spans import changed_markup, parser, spans
-from tools.translations import counted, faults, packed, stored, table, updated
+from tools.translations import (
+    contradictions,
+    counted,
+    faults,
+    packed,
+    stored,
+    table,
+    updated,
+)
 
 EXTENSIONS = reader.extensions(HERE.book)
 PAGES = {page.name: page for page in HERE.pages}
@@ -367,6 +375,90 @@ def test_a_broken_translation_is_named():
     assert list(faults("page", catalog)) == []
 
 
+HEAD = 'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=utf-8\\n"\n\n'
+ENTRY = 'msgid "One thing"\nmsgstr "Una cosa"\n'
+
+
+@pytest.mark.parametrize(
+    "content, wanted",
+    [
+        (HEAD + 'msgid "One thing\nmsgstr "Una cosa"\n', ":5: .*quotation marks"),
+        (HEAD + 'msgid "One thing"\nmsgstr "Una cosa\n', ":6: .*quotation marks"),
+        (HEAD + ENTRY + "more\n", ":7: .*got 'more'"),
+        (HEAD + "<<<<<<< HEAD\n" + ENTRY, ":5: .*HEAD"),
+        (HEAD + ENTRY + "\n" + ENTRY, ":8: .*on line 5: 'One thing'"),
+        (HEAD + 'msgid "One thing"\n\nmsgid "Two"\nmsgstr ""\n', ":5: missing msgstr"),
+        (
+            HEAD + 'msgid "One"\nmsgid_plural "Two"\nmsgstr[0] ""\n',
+            ":6: .*msgid_plural",
+        ),
+        ((HEAD + 'msgid "One"\nmsgstr "Año"\n').encode("latin-1"), ":6: .*UTF-8"),
+    ],
+)
+def test_a_damaged_file_is_refused_with_the_line(tmp_path, content, wanted):
+    file = tmp_path / "page.po"
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(ValueError, match=f"page.po{wanted}"):
+        translations.read_file(file)
+    with pytest.raises(ValueError, match=f"page.po{wanted}"):
+        stored(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        HEAD + ENTRY,
+        ENTRY,
+        "\ufeff" + HEAD + ENTRY,
+        (HEAD + ENTRY).replace("\n", "\r\n"),
+        HEAD.replace("utf-8", "latin-1") + '#~ msgid "Old"\n#~ msgstr ""\n\n' + ENTRY,
+    ],
+)
+def test_a_file_from_another_editor_is_read(tmp_path, content):
+    file = tmp_path / "page.po"
+    file.write_bytes(content.encode())
+    assert [(one.id, one.string) for one in translations.read_file(file)] == [
+        ("One thing", "Una cosa")
+    ]
+
+
+def test_a_text_with_two_translations_is_named(tmp_path):
+    for page, new in {"a": "Una cosa", "b": "Una cosa", "c": "Otra cosa"}.items():
+        (tmp_path / f"{page}.po").write_text(HEAD + ENTRY.replace("Una cosa", new))
+    assert list(contradictions(stored(tmp_path))) == [
+        "c.po: 'One thing': a.po translates it otherwise"
+    ]
+
+
+def test_a_language_without_files_has_no_texts():
+    assert table({}).splitlines()[1].split() == ["all", "0", "0", "0", "0"]
+
+
+@pytest.mark.parametrize(
+    "said, wanted",
+    [
+        ("{fr: fr/}", "book_translations: fr: expected a language of the kit: es"),
+        ("{en: en/}", "book_translations: en: expected a language"),
+        ("{es: es}", "book_translations: es: expected a folder like es/, got es"),
+        ("{es: ../es/}", "expected a folder like es/, got ../es/"),
+    ],
+)
+def test_a_translation_that_cannot_be_made_is_refused_at_once(tmp_path, said, wanted):
+    (tmp_path / "_config.yml").write_text(
+        f"sphinx: {{config: {{book_translations: {said}}}}}"
+    )
+    with pytest.raises(BuildFailed, match=wanted):
+        check_languages(Book(tmp_path, tmp_path / "_build"))
+
+
+@pytest.mark.parametrize("said", ["{}", "", "{es: es/}"])
+def test_a_book_may_have_no_translation(tmp_path, said):
+    (tmp_path / "_config.yml").write_text(
+        f"sphinx:\n  config:\n    book_translations: {said}\n"
+    )
+    check_languages(Book(tmp_path, tmp_path / "_build"))
+
+
 @pytest.mark.parametrize("language", HERE.languages)
 def test_no_translation_of_the_book_is_broken(language):
     entries = stored(HERE.book / "locale" / language)
@@ -374,4 +466,4 @@ def test_no_translation_of_the_book_is_broken(language):
     found = [
         fault for page, each in entries.items() for fault in faults(page, each.values())
     ]
-    assert found == []
+    assert found + list(contradictions(entries)) == []
