@@ -33,7 +33,7 @@ _NUMBERS = re.compile(
 )
 _IN_FORMULA = re.compile(_GROUPED % r"\{,\}")
 # Stands before a text of a page that is not translated, until the page is rendered.
-UNTRANSLATED = "\ue000"
+UNTRANSLATED = "\u2e3f"
 
 
 def translation(text: str, language: str) -> str | None:

@@ -149,6 +149,7 @@ project = "A book"
 book_translations = {translations}
 """
 FRONT = "---\ndescription: {}What it is.\nlearn: ['{}to count']\n---\n\n"
+ASIDE = "\n```{{admonition}} {}The answer\n:class: dropdown\n\nUno.\n```\n"
 TEXT = "# A title\n\nA line.\n\n## A part\n\nMore of it.\n\n- one thing\n- another\n"
 HALF = (
     "# Un título\n\nUna línea.\n\n## {sign}A part\n\n{sign}More of it.\n\n"
@@ -182,9 +183,10 @@ def render(folder: Path, text: str, language: str, original=None) -> Sphinx:
 def half(tmp_path_factory) -> BeautifulSoup:
     """A page of which a part is not translated."""
     folder = tmp_path_factory.mktemp("two-languages")
-    original = render(folder, FRONT.format("", "") + TEXT, "en").env
-    front = FRONT.format(UNTRANSLATED, UNTRANSLATED)
-    render(folder, front + HALF, "es", original)
+    text = FRONT.format("", "") + TEXT + ASIDE.format("")
+    original = render(folder, text, "en").env
+    text = FRONT.format(UNTRANSLATED, UNTRANSLATED) + HALF
+    render(folder, text + ASIDE.format(UNTRANSLATED), "es", original)
     text = (folder / "html" / "es" / "index.html").read_text("utf-8")
     return BeautifulSoup(text, "html.parser")
 
@@ -192,6 +194,7 @@ def half(tmp_path_factory) -> BeautifulSoup:
 def test_what_is_not_translated_is_marked(half):
     marked = half.select("main [data-untranslated]")
     english = ["What it is.", "to count", "A part", "More of it.", "another"]
+    english.append("The answer")
     assert [tag.get_text() for tag in marked] == english
     assert {tag["lang"] for tag in marked} == {"en"}
     assert {tag["data-untranslated"] for tag in marked} == {"aún en inglés"}
@@ -202,6 +205,11 @@ def test_what_is_translated_is_not_marked(half):
     for tag in half.select("h1, main p"):
         if tag.get_text() in ("Un título", "Una línea."):
             assert not tag.select("[lang]") and not tag.get("lang")
+
+
+def test_a_link_to_a_heading_speaks_the_language_of_the_page(half):
+    titles = {tag["title"] for tag in half.select("a.headerlink")}
+    assert titles == {"Enlace a este lugar"}
 
 
 def test_sections_keep_the_anchors_of_the_original(half):

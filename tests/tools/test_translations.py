@@ -76,7 +76,7 @@ def test_what_is_not_translated_stays_behind_a_sign(monkeypatch, name):
             assert new.replace(UNTRANSLATED, "") == regrouped_displays(text)
 
 
-UNMARKED = {"title", "glossary-term"}
+UNMARKED = {"glossary-term"}
 
 
 def regrouped_displays(text: str) -> str:
@@ -184,6 +184,50 @@ def test_a_cell_keeps_its_code_and_what_it_printed(monkeypatch):
     assert shown.data["text/html"] == table_html.replace("one column", "una columna")
     assert glued.data[translated.GLUED] == "'cinco'"
     assert nb.cells[1].outputs[1].data["text/html"] == table_html  # a copy was changed
+
+
+def test_what_a_cell_gives_is_marked_if_it_is_not_translated(monkeypatch):
+    speak(monkeypatch, {"a label": "un rótulo", "in all": "en total"})
+    shown = '<th data-label="a label">a word</th><td data-label="a label">5</td>'
+    shown += (
+        "<p><code>a</code> of it<b>in all</b></p><p>A CPU, 1,024 KiB; 2026-11-29;</p>"
+    )
+    new = translated.html(shown, "es")
+    english = 'lang="en" data-untranslated="aún en inglés"'
+    assert new == (
+        f'<th data-label="un rótulo" {english}>a word</th>'
+        '<td data-label="un rótulo">5</td>'
+        f"<p><code>a</code> <span {english}>of it</span><b>en total</b></p>"
+        "<p>A CPU, 1024 KiB; 2026-11-29;</p>"
+    )
+    texts = [text for _, text in translated.texts_of_html(shown)]
+    assert texts == ["a label", "a word", "a label", "5", "of it", "in all"]
+
+
+def test_what_a_cell_hands_over_is_marked_if_it_is_not_translated(monkeypatch):
+    speak(monkeypatch, {})
+    glue = v4.new_output("display_data", {translated.GLUED: "'43 percent'"})
+    cell = v4.new_code_cell("", outputs=[glue], metadata={"fold": "The threads"})
+    [new] = translated.notebook(v4.new_notebook(cells=[cell]), "es", EXTENSIONS).cells
+    assert new.metadata["fold"] == f"{UNTRANSLATED}The threads"
+    assert new.outputs[0].data[translated.GLUED] == repr(f"{UNTRANSLATED}43 percent")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["**`x`** is one.", "*(a)* b", '"Quoted" words', "_One_ of two", "**“Q” a** b"],
+)
+def test_the_sign_leaves_the_marks_behind_it_as_they_are(text):
+    def marks(text: str) -> list[tuple[str, str]]:
+        [block] = [one for one in parser(EXTENSIONS).parse(text) if one.children]
+        found = [(one.type, one.content) for one in block.children]
+        return [one for one in found if one != ("text", "")]
+
+    signed = [
+        (kind, said.removeprefix(UNTRANSLATED))
+        for kind, said in marks(UNTRANSLATED + text)
+    ]
+    assert [one for one in signed if one != ("text", "")] == marks(text)
 
 
 def test_code_in_an_output_is_no_text():
