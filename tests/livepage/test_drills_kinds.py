@@ -18,7 +18,7 @@ KIND = """
         def payload(self, drill):
             return {"right": drill.get("colour")}
 
-        def mark(self, data, answer):
+        def mark(self, data, answer, language="en"):
             return {"passed": answer == data["right"]}
 
         def answer_text(self, drill, language):
