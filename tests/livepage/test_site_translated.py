@@ -216,6 +216,22 @@ def test_sections_keep_the_anchors_of_the_original(half):
     assert [tag["id"] for tag in half.select("main section")] == ["a-title", "a-part"]
 
 
+def test_no_two_places_of_a_page_have_the_same_name(tmp_path):
+    """A section is numbered where its title is its label; a footnote, where it is."""
+    note = "\n\n[^1]: Una nota.\n"
+    text = f"# A title\n\n(a-part)=\n## A part\n\nMore[^1].{note}"
+    original = render(tmp_path, text, "en").env
+    text = f"# Un título\n\n(a-part)=\n## Una parte\n\nY más[^1].{note}"
+    render(tmp_path, text, "es", original)
+    for page in ("index.html", "es/index.html"):
+        html = BeautifulSoup(
+            (tmp_path / "html" / page).read_text("utf-8"), "html.parser"
+        )
+        names = [tag["id"] for tag in html.find_all(id=True)]
+        assert sorted(set(names)) == sorted(names), page
+        assert html.select("section[id=a-part]")
+
+
 def test_a_translation_with_another_section_is_refused(tmp_path):
     original = render(tmp_path, TEXT, "en").env
     with pytest.raises(
