@@ -191,8 +191,15 @@
     host.append(...parts);
     const given = new URLSearchParams(location.search).get("q") ?? "";
     input.value = given.slice(0, LONGEST);
-    input.addEventListener("input", () => {
+    const languages = document.querySelectorAll(".tool.language");
+    const keepQuestion = () => {
       const asked = new URLSearchParams({ q: input.value }); // takes half a character, too
+      for (const link of languages) link.search = input.value ? asked : "";
+      return asked;
+    };
+    keepQuestion();
+    input.addEventListener("input", () => {
+      const asked = keepQuestion();
       const address = input.value ? `?${asked}` : location.pathname;
       try {
         history.replaceState(null, "", address);
