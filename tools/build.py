@@ -10,6 +10,7 @@ edit of the prose the stored outputs are shown with the new text.
 import argparse
 import io
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -41,7 +42,7 @@ from livepage.digest import digest, files_in
 from livepage.quantities import quantities
 from livepage.site.translated import translating
 from livepage.translations import translation
-from livepage.words import ENGLISH
+from livepage.words import ENGLISH, LANGUAGES
 from tools.building import reader
 from tools.building import translated as in_language
 from tools.building.chapters import Page, check_code, in_source, notebook, pages
@@ -158,7 +159,8 @@ def build(book: Book, on_rendered: Callable[[], None]) -> None:
     `on_rendered` is called as soon as the pages can be read.
     """
     translations.forget()
-    settings(book), quantities(), check_bibliography(book)  # before the long run
+    # before the long run
+    settings(book), quantities(), check_bibliography(book), check_languages(book)
     sources = Sources(book.root)
     run_chapters(book, sources)
     stage(book)
@@ -227,6 +229,20 @@ def check_bibliography(book: Book) -> None:
             parse_file(str(file))
         except PybtexError as error:
             raise BuildFailed(f"{file.name}: {error}") from None
+
+
+def check_languages(book: Book) -> None:
+    """Raise if a translation cannot be made: its name, its place or its files are wrong."""
+    for language, place in book.languages.items():
+        where = f"{book.config.name}: book_translations: {language}"
+        if language not in LANGUAGES or language == ENGLISH:
+            known = ", ".join(name for name in LANGUAGES if name != ENGLISH)
+            raise BuildFailed(f"{where}: expected a language of the kit: {known}")
+        if not re.fullmatch(r"[\w-]+(/[\w-]+)*/", str(place)):
+            raise BuildFailed(
+                f"{where}: expected a folder like {language}/, got {place}"
+            )
+        translations.catalogue(language)
 
 
 def write(file: Path, content: bytes) -> None:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import nbformat
 from babel.messages.catalog import Catalog, Message
-from babel.messages.pofile import read_po, write_po
+from babel.messages.pofile import write_po
 
 from livepage import sentences, yml
 from livepage.drills.bank import read
@@ -27,9 +27,11 @@ from livepage.drills.entry import Drill
 from livepage.drills.kinds.code.cases import names
 from livepage.drills.words import in_language
 from livepage.fixed import differences, has_words
-from tools.build import HERE, Book, write
+from livepage.translations import read_file
+from tools.build import FAILURES, HERE, Book, write
 from tools.building import reader
 from tools.building.chapters import Page
+from tools.building.spans import changed_markup
 from tools.building.translated import texts_of_notebook, texts_of_page, with_included
 
 WITHOUT_PAGE = "book"  # the file of what belongs to no page: the title, the parts
@@ -133,8 +135,7 @@ def stored(folder: Path) -> dict[str, dict[str, Message]]:
     """Return the entries of each file of a language, by English text."""
     found = {}
     for file in sorted(folder.glob("*.po")):
-        with file.open("rb") as source:
-            found[file.stem] = {one.id: one for one in read_po(source) if one.id}
+        found[file.stem] = {one.id: one for one in read_file(file)}
     return found
 
 
@@ -169,14 +170,26 @@ def packed(catalog: Catalog) -> bytes:
 
 def faults(page: str, entries: Iterable[Message]) -> Iterator[str]:
     """Yield what is wrong with translations that readers would see."""
+    extensions = reader.extensions(HERE.book)
     for one in entries:
-        if (
-            one.id
-            and not one.fuzzy
-            and one.string
-            and (found := differences(one.id, one.string))
-        ):
+        if not one.id or one.fuzzy or not one.string:
+            continue
+        found = differences(one.id, one.string)
+        found += changed_markup(one.id, one.string, extensions)
+        if found:
             yield f"{page}.po: {one.id[:70]!r}: {'; '.join(found)}"
+
+
+def contradictions(found: dict[str, dict[str, Message]]) -> Iterator[str]:
+    """Yield the texts that two files translate in different ways."""
+    first: dict[str, tuple[str, str]] = {}
+    for page, entries in found.items():
+        for one in entries.values():
+            if one.fuzzy or not one.string:
+                continue
+            other, string = first.setdefault(one.id, (page, one.string))
+            if string != one.string:
+                yield f"{page}.po: {one.id[:70]!r}: {other}.po translates it otherwise"
 
 
 def counted(entries: Iterable[Message]) -> Counts:
@@ -189,12 +202,12 @@ def counted(entries: Iterable[Message]) -> Counts:
 
 def table(rows: dict[str, Counts]) -> str:
     """Return the report as lines of text: the pages, and all of them."""
-    total = Counts(*map(sum, zip(*rows.values())))
+    rows = rows | {"all": Counts(*map(sum, zip((0, 0, 0), *rows.values())))}
     width = max(map(len, rows))
     head = f"{'page':{width}}  texts  translated  fuzzy  missing"
     lines = [
         f"{name:{width}}  {c.texts:5}  {c.translated:10}  {c.fuzzy:5}  {c.missing:7}"
-        for name, c in (rows | {"all": total}).items()
+        for name, c in rows.items()
     ]
     return "\n".join([head, *lines])
 
@@ -203,11 +216,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="only look for faults")
     options = parser.parse_args()
+    try:
+        return bring_up_to_date(options.check)
+    except FAILURES as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+def bring_up_to_date(only_check: bool) -> int:
+    """Write the files, print the report; return 1 if a translation is broken."""
     complaints: list[str] = []
     for language in HERE.languages:
         folder = HERE.book / "locale" / language
         old = stored(folder)
-        if not options.check:
+        if not only_check:
             for page, wanted in texts(HERE).items():
                 new = updated(page, wanted, old, language)
                 write(folder / f"{page}.po", packed(new))
@@ -215,6 +237,7 @@ def main() -> int:
         print(table({page: counted(found.values()) for page, found in old.items()}))
         for page, found in old.items():
             complaints += faults(page, found.values())
+        complaints += contradictions(old)
     print("\n".join(complaints))
     return bool(complaints)
 

@@ -1,4 +1,4 @@
-"""What a translation keeps: code, formulas, targets of roles and links, numbers."""
+"""What a translation keeps: code, formulas, targets of roles and links, numbers, slots."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from collections import Counter
 _CODE = re.compile(
     r"(?<!`)(?P<role>\{[\w:]+\})?(?P<ticks>`+)(?P<code>.+?)(?<!`)(?P=ticks)(?!`)", re.S
 )
-_FORMULA = re.compile(r"\$\$?([^$]+)\$\$?")
-_WORDS_IN_FORMULA = re.compile(r"\\(text|mathrm|textit|textbf|operatorname)\{[^{}]*\}")
-_LINK = re.compile(r"\]\(([^)\s]+)\)")
+_FORMULA = re.compile(r"(?<!\\)\$\$?([^$]+)(?<!\\)\$\$?")
+_WORDS_IN_FORMULA = re.compile(r"(\\text(?:it|bf)?)\{[^{}]*\}")
+_LINK = re.compile(r"""\]\(<?([^)\s>]+)>?(?:\s+(?:"[^"]*"|'[^']*'))?\s*\)""")
 _TARGET = re.compile(r"<([^<>]+)>\s*$")
-_NUMBER = re.compile(r"\d+(?:[.,\u202f\u00a0]\d+)*")
-_BY_NAME = {"{label}": "", "{term}": None}  # their words are translated
+_NUMBER = re.compile(
+    r"(?:(?<![^\s(\[«“])[-−])?\d+(?:[.,\u202f\u00a0]\d+)*|[⁻⁰¹²³⁴-⁹]+|[½¼¾]|%"
+)
+_SLOT = re.compile(r"(?<![\\\w}])\{\w+\}")
+_WORDED = {"{term}", "{ref}", "{doc}", "{numref}"}  # "words <target>"
 
 
 def fixed_parts(text: str) -> Counter[str]:
@@ -27,14 +30,16 @@ def fixed_parts(text: str) -> Counter[str]:
         role, content = match["role"] or "", match["code"].strip()
         if role == "{label}":
             content = ""
-        elif role == "{term}":
+        elif role in _WORDED:
             target = _TARGET.search(content)
-            content = (target[1] if target else content).lower()
+            content = target[1] if target else content
+            content = content.lower() if role == "{term}" else content
         found[f"{role}`{' '.join(content.split())}`"] += 1
         return " "
 
     def formula(match: re.Match[str]) -> str:
-        found[f"${_WORDS_IN_FORMULA.sub('', ''.join(match[1].split()))}$"] += 1
+        signs = _WORDS_IN_FORMULA.sub(r"\1", "".join(match[1].split()))
+        found[f"${signs}$"] += 1
         return " "
 
     def link(match: re.Match[str]) -> str:
@@ -42,7 +47,9 @@ def fixed_parts(text: str) -> Counter[str]:
         return "] "
 
     rest = _LINK.sub(link, _FORMULA.sub(formula, _CODE.sub(code, text)))
-    found.update(_NUMBER.findall(rest))
+    found.update(_SLOT.findall(rest))
+    numbers = _NUMBER.findall(_SLOT.sub(" ", rest))
+    found.update(one.replace("−", "-") for one in numbers)
     return found
 
 

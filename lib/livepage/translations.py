@@ -11,21 +11,29 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache, partial
 from html import escape
+from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from livepage import book
 from livepage.digest import digest
 from livepage.fixed import has_words
 from livepage.words import ENGLISH, table
 
+if TYPE_CHECKING:
+    from babel.messages.catalog import Message
+
+_PO_TEXT = r'"(?:[^"\\\n]|\\.)*"'
+_PO_LINE = re.compile(rf"\s*(?:#.*|(?:(?:msgctxt|msgid|msgstr)\s*)?{_PO_TEXT}\s*)?")
+_PO_ID = re.compile(rf"^[ \t]*msgid((?:\s*{_PO_TEXT})+)", re.M)
+_PO_STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 _GROUPED = r"(?<![\d.,])\d{1,3}(?:%s\d{3})+(?!\d|[.,]\d)"
 _NUMBERS = re.compile(
     r"(?P<code>`+.+?`+)|(?P<formula>\$[^$]+\$)|" + _GROUPED % ",", re.DOTALL
 )
 _IN_FORMULA = re.compile(_GROUPED % r"\{,\}")
 # Stands before a text of a page that is not translated, until the page is rendered.
-UNTRANSLATED = "\ue000"
+UNTRANSLATED = "\u2e3f"
 
 
 def translation(text: str, language: str) -> str | None:
@@ -84,12 +92,38 @@ def _read(current: book.Book, language: str) -> Mapping[str, str]:
 
 
 def _entries(file: Path) -> Iterator[tuple[str, str]]:
-    from babel.messages.pofile import read_po  # what a notebook shows needs no Babel
+    for message in read_file(file):
+        if message.string and not message.fuzzy:
+            yield message.id, message.string
 
-    with file.open("rb") as source:
-        for message in read_po(source):
-            if message.id and message.string and not message.fuzzy:
-                yield message.id, message.string
+
+def read_file(file: Path) -> list[Message]:
+    """Return the entries of a `.po` file; raise if it is damaged, and say on which line."""
+    from babel.messages import pofile  # what a notebook shows needs no Babel
+
+    content = file.read_bytes()
+    try:
+        text = content.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ValueError(f"{file}:{line}: this is not UTF-8") from None
+    for number, line in enumerate(text.split("\n"), 1):
+        if not _PO_LINE.fullmatch(line):
+            wanted = "expected msgid, msgstr, a text in quotation marks or a # comment"
+            raise ValueError(f"{file}:{number}: {wanted}, got {line.strip()!r}")
+    seen: dict[str, int] = {}
+    for entry in _PO_ID.finditer(text):
+        words = "".join(_PO_STRING.findall(entry[1]))
+        number = text.count("\n", 0, entry.start()) + 1
+        if words in seen:
+            again = f"this text has an entry already, on line {seen[words]}"
+            raise ValueError(f"{file}:{number}: {again}: {words[:70]!r}")
+        seen[words] = number
+    try:
+        found = pofile.read_po(StringIO(text), abort_invalid=True)
+    except pofile.PoFileError as error:
+        raise ValueError(f"{file}:{error.lineno + 1}: {error}") from None
+    return [message for message in found if message.id]
 
 
 def version(texts: Any, language: str) -> str:

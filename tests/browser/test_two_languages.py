@@ -52,6 +52,28 @@ def test_from_the_head_of_a_page_it_opens_the_head(open_page, html: Path):
     expect(page).to_have_url((html / CHAPTER).as_uri())
 
 
+@pytest.mark.parametrize("place", ["drill-rescale-hard", "cell-running-mean"])
+def test_from_the_address_of_a_place_it_opens_the_same_place(open_page, html, place):
+    page = open_page((html / "es" / CHAPTER).as_uri() + f"#{place}")
+    assert page.locator(f"#{place}").count() == 1
+    switch(page)
+    expect(page).to_have_url(f"{(html / CHAPTER).as_uri()}#{place}")
+
+
+def test_an_address_that_leads_nowhere_is_not_kept(open_page, html: Path):
+    page = open_page((html / "es" / CHAPTER).as_uri() + "#nowhere%20at%20all")
+    switch(page)
+    expect(page).to_have_url((html / CHAPTER).as_uri())
+
+
+def test_the_other_language_is_asked_the_same_question(open_page, html: Path):
+    page = open_page((html / "es" / "search.html").as_uri() + "?q=softmax")
+    page.locator(".find-input").fill("softmax & máscara")
+    switch(page)
+    expect(page.locator("html")).to_have_attribute("lang", "en")
+    expect(page.locator(".find-input")).to_have_value("softmax & máscara")
+
+
 def test_by_the_keyboard_it_keeps_the_place(open_page, html: Path):
     page = open_page(html / "es" / CHAPTER)
     read_to(page, SECTION)
@@ -105,7 +127,9 @@ def test_a_wrong_answer_is_told_in_the_language_of_the_page(open_page, html: Pat
 
 @pytest.mark.parametrize(
     "folder, asked, found", [("es", "reescalado", True), ("", "reescalado", False),
-                             ("es", "maximo corriente", True)],
+                             ("es", "maximo corriente", True),
+                             ("es", "2,147,483,648", True), ("es", "2.147.483.648", True),
+                             ("", "2147483648", True), ("es", "0,53", True)],
 )  # fmt: skip
 def test_search_is_in_the_language_of_the_page(open_page, html, folder, asked, found):
     page = open_page((html / folder / "search.html").as_uri() + f"?q={asked}")
@@ -113,7 +137,7 @@ def test_search_is_in_the_language_of_the_page(open_page, html, folder, asked, f
     if found:
         expect(places.first).to_be_visible()
         addresses = [one.evaluate("link => link.href") for one in places.all()[:5]]
-        assert not [one for one in addresses if "/es/" not in one]
+        assert not [one for one in addresses if ("/es/" in one) != bool(folder)]
     else:
         expect(page.locator(".find-count")).not_to_be_empty()
         assert places.count() == 0

@@ -8,7 +8,7 @@ import json
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from math import exp, isfinite, log
+from math import exp, inf, isfinite, log
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -248,6 +248,39 @@ def test_a_list_is_no_decimal_number_in_spanish(v8: MiniRacer, text: str) -> Non
         read(text, language="es")
     failed = f"(() => {{ try {{ readings({json.dumps(text)}, {{}}, 'es'); return 0 }}"
     assert ask(v8, f"{failed} catch {{ return 1 }} }})()") == 1
+
+
+SPANISH_WORDS = {
+    "4300 millones": 4.3e9, "17 mil millones": 1.7e10, "1 millón": 1e6, "2 billones": 2e12,
+    "12,5 por ciento": 0.125, "infinito": inf, "-infinito": -inf, "diez": 10.0,
+    "65 mil": 65000.0, "cero": 0.0,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", SPANISH_WORDS)
+def test_a_number_may_have_spanish_words(v8: MiniRacer, text: str) -> None:
+    assert evaluate(text, language="es") == pytest.approx(SPANISH_WORDS[text])
+    theirs = ask(v8, f"String(readings({json.dumps(text)}, {{}}, 'es')[0].value)")
+    assert float(theirs.replace("Infinity", "inf")) == pytest.approx(
+        SPANISH_WORDS[text]
+    )
+
+
+@of_kind("numeric")
+def test_words_of_the_translated_prompt_may_follow_an_answer(
+    v8: MiniRacer, d: Drill
+) -> None:
+    data = KINDS["numeric"].on_page(d, payload(d), "es")
+    own = [noun for noun in data["nouns"] if noun not in payload(d)["nouns"]]
+    assert bool(own) == bool(payload(d)["nouns"])
+    assert not {"millone", "ciento", "mil", "infinito"} & set(own)
+    right = float(data["goal"]["value"])
+    answers = [f"{right!r} {noun}s" for noun in own if isfinite(right)]
+    packed = f"{json.dumps(answers)}.map((a) => kinds.numeric.mark({json.dumps(data)}, a, 'es'))"
+    theirs = ask(v8, f"{packed}.map(({{ passed }}) => passed)")
+    assert theirs == [True] * len(answers)
+    mine = [KINDS["numeric"].mark(data, answer, "es")["passed"] for answer in answers]
+    assert mine == theirs
 
 
 def test_a_spanish_reader_is_told_of_both_readings(v8: MiniRacer) -> None:

@@ -149,6 +149,7 @@ project = "A book"
 book_translations = {translations}
 """
 FRONT = "---\ndescription: {}What it is.\nlearn: ['{}to count']\n---\n\n"
+ASIDE = "\n```{{admonition}} {}The answer\n:class: dropdown\n\nUno.\n```\n"
 TEXT = "# A title\n\nA line.\n\n## A part\n\nMore of it.\n\n- one thing\n- another\n"
 HALF = (
     "# Un título\n\nUna línea.\n\n## {sign}A part\n\n{sign}More of it.\n\n"
@@ -182,9 +183,10 @@ def render(folder: Path, text: str, language: str, original=None) -> Sphinx:
 def half(tmp_path_factory) -> BeautifulSoup:
     """A page of which a part is not translated."""
     folder = tmp_path_factory.mktemp("two-languages")
-    original = render(folder, FRONT.format("", "") + TEXT, "en").env
-    front = FRONT.format(UNTRANSLATED, UNTRANSLATED)
-    render(folder, front + HALF, "es", original)
+    text = FRONT.format("", "") + TEXT + ASIDE.format("")
+    original = render(folder, text, "en").env
+    text = FRONT.format(UNTRANSLATED, UNTRANSLATED) + HALF
+    render(folder, text + ASIDE.format(UNTRANSLATED), "es", original)
     text = (folder / "html" / "es" / "index.html").read_text("utf-8")
     return BeautifulSoup(text, "html.parser")
 
@@ -192,6 +194,7 @@ def half(tmp_path_factory) -> BeautifulSoup:
 def test_what_is_not_translated_is_marked(half):
     marked = half.select("main [data-untranslated]")
     english = ["What it is.", "to count", "A part", "More of it.", "another"]
+    english.append("The answer")
     assert [tag.get_text() for tag in marked] == english
     assert {tag["lang"] for tag in marked} == {"en"}
     assert {tag["data-untranslated"] for tag in marked} == {"aún en inglés"}
@@ -204,8 +207,29 @@ def test_what_is_translated_is_not_marked(half):
             assert not tag.select("[lang]") and not tag.get("lang")
 
 
+def test_a_link_to_a_heading_speaks_the_language_of_the_page(half):
+    titles = {tag["title"] for tag in half.select("a.headerlink")}
+    assert titles == {"Enlace a este lugar"}
+
+
 def test_sections_keep_the_anchors_of_the_original(half):
     assert [tag["id"] for tag in half.select("main section")] == ["a-title", "a-part"]
+
+
+def test_no_two_places_of_a_page_have_the_same_name(tmp_path):
+    """A section is numbered where its title is its label; a footnote, where it is."""
+    note = "\n\n[^1]: Una nota.\n"
+    text = f"# A title\n\n(a-part)=\n## A part\n\nMore[^1].{note}"
+    original = render(tmp_path, text, "en").env
+    text = f"# Un título\n\n(a-part)=\n## Una parte\n\nY más[^1].{note}"
+    render(tmp_path, text, "es", original)
+    for page in ("index.html", "es/index.html"):
+        html = BeautifulSoup(
+            (tmp_path / "html" / page).read_text("utf-8"), "html.parser"
+        )
+        names = [tag["id"] for tag in html.find_all(id=True)]
+        assert sorted(set(names)) == sorted(names), page
+        assert html.select("section[id=a-part]")
 
 
 def test_a_translation_with_another_section_is_refused(tmp_path):

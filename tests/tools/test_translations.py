@@ -9,11 +9,19 @@ from nbformat import v4
 from livepage import translations
 from livepage.fixed import differences, has_words
 from livepage.translations import UNTRANSLATED, regrouped
-from tools.build import HERE
+from tools.build import HERE, Book, BuildFailed, check_languages
 from tools.building import reader, translated
 from tools.building.chapters import notebook
-from tools.building.spans import parser, spans
-from tools.translations import counted, faults, packed, stored, table, updated
+from tools.building.spans import changed_markup, parser, spans
+from tools.translations import (
+    contradictions,
+    counted,
+    faults,
+    packed,
+    stored,
+    table,
+    updated,
+)
 
 EXTENSIONS = reader.extensions(HERE.book)
 PAGES = {page.name: page for page in HERE.pages}
@@ -68,7 +76,7 @@ def test_what_is_not_translated_stays_behind_a_sign(monkeypatch, name):
             assert new.replace(UNTRANSLATED, "") == regrouped_displays(text)
 
 
-UNMARKED = {"title", "glossary-term"}
+UNMARKED = {"glossary-term"}
 
 
 def regrouped_displays(text: str) -> str:
@@ -178,6 +186,50 @@ def test_a_cell_keeps_its_code_and_what_it_printed(monkeypatch):
     assert nb.cells[1].outputs[1].data["text/html"] == table_html  # a copy was changed
 
 
+def test_what_a_cell_gives_is_marked_if_it_is_not_translated(monkeypatch):
+    speak(monkeypatch, {"a label": "un rótulo", "in all": "en total"})
+    shown = '<th data-label="a label">a word</th><td data-label="a label">5</td>'
+    shown += (
+        "<p><code>a</code> of it<b>in all</b></p><p>A CPU, 1,024 KiB; 2026-11-29;</p>"
+    )
+    new = translated.html(shown, "es")
+    english = 'lang="en" data-untranslated="aún en inglés"'
+    assert new == (
+        f'<th data-label="un rótulo" {english}>a word</th>'
+        '<td data-label="un rótulo">5</td>'
+        f"<p><code>a</code> <span {english}>of it</span><b>en total</b></p>"
+        "<p>A CPU, 1024 KiB; 2026-11-29;</p>"
+    )
+    texts = [text for _, text in translated.texts_of_html(shown)]
+    assert texts == ["a label", "a word", "a label", "5", "of it", "in all"]
+
+
+def test_what_a_cell_hands_over_is_marked_if_it_is_not_translated(monkeypatch):
+    speak(monkeypatch, {})
+    glue = v4.new_output("display_data", {translated.GLUED: "'43 percent'"})
+    cell = v4.new_code_cell("", outputs=[glue], metadata={"fold": "The threads"})
+    [new] = translated.notebook(v4.new_notebook(cells=[cell]), "es", EXTENSIONS).cells
+    assert new.metadata["fold"] == f"{UNTRANSLATED}The threads"
+    assert new.outputs[0].data[translated.GLUED] == repr(f"{UNTRANSLATED}43 percent")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["**`x`** is one.", "*(a)* b", '"Quoted" words', "_One_ of two", "**“Q” a** b"],
+)
+def test_the_sign_leaves_the_marks_behind_it_as_they_are(text):
+    def marks(text: str) -> list[tuple[str, str]]:
+        [block] = [one for one in parser(EXTENSIONS).parse(text) if one.children]
+        found = [(one.type, one.content) for one in block.children]
+        return [one for one in found if one != ("text", "")]
+
+    signed = [
+        (kind, said.removeprefix(UNTRANSLATED))
+        for kind, said in marks(UNTRANSLATED + text)
+    ]
+    assert [one for one in signed if one != ("text", "")] == marks(text)
+
+
 def test_code_in_an_output_is_no_text():
     html = "<p>a word</p><pre>a line</pre><code>a name</code><p>A CPU; 2026-11-29;</p>"
     assert list(translated.texts_of_html(html)) == [("output", "a word")]
@@ -218,6 +270,15 @@ def test_thousands_have_no_comma(text, wanted):
         ("1,024 keys", "1,025 claves"),
         ("two keys", "2 claves"),
         ("{cite:t}`dao2022` found", "encontró"),
+        ('[chapter](02.md "a title")', '[capítulo](03.md "un título")'),
+        ("[chapter](<02 b.md>)", "[capítulo](<03 b.md>)"),
+        ("{here} waits, {name} does not", "el {here} espera, {nombre} no"),
+        ("−3 and 4", "3 y 4"),
+        ("50% of them", "50 de ellas"),
+        ("10⁻⁴ of a second", "10⁻⁵ segundos"),
+        ("½ of them", "¼ de ellas"),
+        (r"$\mathrm{softmax}(x)$", r"$\mathrm{max}(x)$"),
+        (r"$a \text{if } b$", "$a b$"),
     ],
 )
 def test_a_translation_that_changes_a_part_is_refused(text, new):
@@ -232,10 +293,55 @@ def test_a_translation_that_changes_a_part_is_refused(text, new):
         ("{term}`merge`", "{term}`unión <merge>`"),
         ("{label}`optional`", "{label}`opcional`"),
         ("{glue:text}`a:.1f` of\n10", "{glue:text}`a:.1f` de 10"),
+        ("{ref}`the page <a>`", "{ref}`la página <a>`"),
+        ('[chapter](02.md "a title")', '[capítulo](02.md "un título")'),
+        (r"costs \$5 and \$6", r"cuestan \$5 y \$6"),
+        ("-3 and 50%", "50 % y −3"),
+        ("2–4 keys", "de 2 a 4 claves"),
+        ("3-byte words", "palabras de 3 bytes"),
     ],
 )
 def test_a_translation_may_change_words_and_order(text, new):
     assert differences(text, new) == []
+
+
+@pytest.mark.parametrize(
+    "text, new",
+    [
+        ("**Never** stop.", "Nunca te pares."),
+        ("**Never** stop.", "**Nunca te pares."),
+        ("*One* key.", "*Una * clave."),
+        ("Two keys.", "2. Dos claves."),
+        ("Less one.", "- uno."),
+        ("More.", "> más"),
+        ("More.", "Más.\n\nY más."),
+        ("More.", "Más\ny más."),
+        ("More.", " "),
+        ("More.", "    Más."),
+        ("More <b>words</b>.", "Más <i>palabras</i>."),
+        ("<https://a.org/b> says", "<https://a.org/c> dice"),
+        ("![a wave](a.png)", "[una ola](a.png)"),
+        ("[chapter](02.md)", "[capítulo] (02.md)"),
+        ("$a$ and more", "$a$ y más$"),
+        ("Half of it", "La ``mitad`"),
+    ],
+)
+def test_a_translation_that_breaks_the_markdown_is_refused(text, new):
+    assert changed_markup(text, new, EXTENSIONS)
+
+
+@pytest.mark.parametrize(
+    "text, new",
+    [
+        ("Its **weight**.", "Su **peso** (*weight*)."),
+        ("One\n\ntwo\nlines.", "Una\n\ndos líneas."),
+        ('[page](a.md "one")', '[página](a.md "una")'),
+        ("- one\n- `two`", "- uno\n- `two`"),
+        ("{term}`race` and", "{term}`carrera <race>` y"),
+    ],
+)
+def test_a_translation_may_tell_the_english_term(text, new):
+    assert changed_markup(text, new, EXTENSIONS) == []
 
 
 @pytest.mark.parametrize(
@@ -305,8 +411,96 @@ def test_a_broken_translation_is_named():
     catalog["Use `x`."].string = "Usa `y`."
     [fault] = faults("page", catalog)
     assert fault == "page.po: 'Use `x`.': lacks `x`; adds `y`"
+    catalog["Use `x`."].string = "**Usa** `x`."
+    assert list(faults("page", catalog)) == [
+        "page.po: 'Use `x`.': adds the mark strong"
+    ]
     catalog["Use `x`."].flags.add("fuzzy")  # no reader sees it
     assert list(faults("page", catalog)) == []
+
+
+HEAD = 'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=utf-8\\n"\n\n'
+ENTRY = 'msgid "One thing"\nmsgstr "Una cosa"\n'
+
+
+@pytest.mark.parametrize(
+    "content, wanted",
+    [
+        (HEAD + 'msgid "One thing\nmsgstr "Una cosa"\n', ":5: .*quotation marks"),
+        (HEAD + 'msgid "One thing"\nmsgstr "Una cosa\n', ":6: .*quotation marks"),
+        (HEAD + ENTRY + "more\n", ":7: .*got 'more'"),
+        (HEAD + "<<<<<<< HEAD\n" + ENTRY, ":5: .*HEAD"),
+        (HEAD + ENTRY + "\n" + ENTRY, ":8: .*on line 5: 'One thing'"),
+        (HEAD + 'msgid "One thing"\n\nmsgid "Two"\nmsgstr ""\n', ":5: missing msgstr"),
+        (
+            HEAD + 'msgid "One"\nmsgid_plural "Two"\nmsgstr[0] ""\n',
+            ":6: .*msgid_plural",
+        ),
+        ((HEAD + 'msgid "One"\nmsgstr "Año"\n').encode("latin-1"), ":6: .*UTF-8"),
+    ],
+)
+def test_a_damaged_file_is_refused_with_the_line(tmp_path, content, wanted):
+    file = tmp_path / "page.po"
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(ValueError, match=f"page.po{wanted}"):
+        translations.read_file(file)
+    with pytest.raises(ValueError, match=f"page.po{wanted}"):
+        stored(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        HEAD + ENTRY,
+        ENTRY,
+        "\ufeff" + HEAD + ENTRY,
+        (HEAD + ENTRY).replace("\n", "\r\n"),
+        HEAD.replace("utf-8", "latin-1") + '#~ msgid "Old"\n#~ msgstr ""\n\n' + ENTRY,
+    ],
+)
+def test_a_file_from_another_editor_is_read(tmp_path, content):
+    file = tmp_path / "page.po"
+    file.write_bytes(content.encode())
+    assert [(one.id, one.string) for one in translations.read_file(file)] == [
+        ("One thing", "Una cosa")
+    ]
+
+
+def test_a_text_with_two_translations_is_named(tmp_path):
+    for page, new in {"a": "Una cosa", "b": "Una cosa", "c": "Otra cosa"}.items():
+        (tmp_path / f"{page}.po").write_text(HEAD + ENTRY.replace("Una cosa", new))
+    assert list(contradictions(stored(tmp_path))) == [
+        "c.po: 'One thing': a.po translates it otherwise"
+    ]
+
+
+def test_a_language_without_files_has_no_texts():
+    assert table({}).splitlines()[1].split() == ["all", "0", "0", "0", "0"]
+
+
+@pytest.mark.parametrize(
+    "said, wanted",
+    [
+        ("{fr: fr/}", "book_translations: fr: expected a language of the kit: es"),
+        ("{en: en/}", "book_translations: en: expected a language"),
+        ("{es: es}", "book_translations: es: expected a folder like es/, got es"),
+        ("{es: ../es/}", "expected a folder like es/, got ../es/"),
+    ],
+)
+def test_a_translation_that_cannot_be_made_is_refused_at_once(tmp_path, said, wanted):
+    (tmp_path / "_config.yml").write_text(
+        f"sphinx: {{config: {{book_translations: {said}}}}}"
+    )
+    with pytest.raises(BuildFailed, match=wanted):
+        check_languages(Book(tmp_path, tmp_path / "_build"))
+
+
+@pytest.mark.parametrize("said", ["{}", "", "{es: es/}"])
+def test_a_book_may_have_no_translation(tmp_path, said):
+    (tmp_path / "_config.yml").write_text(
+        f"sphinx:\n  config:\n    book_translations: {said}\n"
+    )
+    check_languages(Book(tmp_path, tmp_path / "_build"))
 
 
 @pytest.mark.parametrize("language", HERE.languages)
@@ -316,4 +510,4 @@ def test_no_translation_of_the_book_is_broken(language):
     found = [
         fault for page, each in entries.items() for fault in faults(page, each.values())
     ]
-    assert found == []
+    assert found + list(contradictions(entries)) == []

@@ -5,6 +5,7 @@ of blocks, is nobody's text and stays as it is.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
@@ -22,6 +23,7 @@ from livepage.fixed import has_words
 DIRECTIVE = re.compile(r"\{([\w:-]+)\}\s*(.*)")
 ASIDES = {"admonition", "note", "tip", "important", "warning"}  # they hold Markdown
 OPTION = re.compile(r"\s*(:[\w-]+:.*)?")
+STRAY = re.compile(r"[*$`\[\]]")  # a sign of Markdown that marks nothing
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,38 @@ def _located(rule: Callable, state: StateInline, silent: bool) -> bool:
                 label = state.md.helpers.parseLinkLabel(state, start)
                 token.meta.setdefault("label", label)
     return matches
+
+
+def changed_markup(text: str, new: str, extensions: frozenset[str]) -> list[str]:
+    """Say in which marks of Markdown a translation differs from a text.
+
+    It may have more emphasis: it tells the English term so. Its words stand on as few
+    lines, since what is around them may be a list or a table.
+    """
+    found = []
+    ours, theirs = (parser(extensions).parse(each) for each in (new, text))
+    if new.strip() != new or [one.type for one in ours] != [one.type for one in theirs]:
+        found.append("is no longer the same kind of block")
+    elif new.count("\n") > text.count("\n"):
+        found.append("has more lines")
+    wanted, given = _marks(theirs), _marks(ours)
+    lacks, adds = wanted - given, given - wanted
+    del adds["em"]
+    found += [f"lacks the mark {one}" for one in lacks.elements()]
+    return found + [f"adds the mark {one}" for one in adds.elements()]
+
+
+def _marks(tokens: list[Token]) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for token in (one for block in tokens for one in block.children or ()):
+        if token.type == "text":
+            found.update(STRAY.findall(token.content))
+        elif token.type == "html_inline":
+            found[token.content] += 1
+        elif not token.type.endswith(("_close", "break")):
+            target = token.attrGet("href") or token.attrGet("src") or ""
+            found[f"{token.type.removesuffix('_open')} {target}".strip()] += 1
+    return found
 
 
 def spans(text: str, extensions: frozenset[str]) -> list[Span]:

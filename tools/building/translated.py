@@ -18,7 +18,7 @@ import yaml
 from nbformat import NotebookNode
 
 from livepage.prose import HIDDEN
-from livepage.translations import UNTRANSLATED, regrouped, translation
+from livepage.translations import UNTRANSLATED, in_english, regrouped, translation
 from tools.building.spans import Span, spans
 
 FRONT = ("description", "line")  # front matter that readers read
@@ -32,10 +32,12 @@ INCLUDE = re.compile(
     re.M,
 )
 GLOSSARY = re.compile(r"^```\{glossary\}\n(.*?)^```$", re.M | re.S)
+NAMED = re.compile(r'(\b(?:aria-label|alt|data-label)=")([^"]*)(?=")')
 SHOWN = re.compile(
     r"(?P<before><(?!pre|code)[^<>]*>\s*)(?P<text>[^<>\s][^<>]*?)(?=\s*<)"
-    r'|(?P<name>\b(?:aria-label|alt|data-label)=")(?P<value>[^"]*)(?=")'
+    r"|(?P<tag><[^<>]*>)"
 )
+OPENING = re.compile(r"<\w[^<>]*(?<!/)(?=>)")
 MACHINE = re.compile(r"; \d{4}-\d\d-\d\d;")  # names, versions and a date
 GLUED = f"{HIDDEN}text/plain"
 QUANTITY = re.compile(r"[\d.,]+ ?\w{0,4}")  # a number, and perhaps its unit
@@ -75,7 +77,7 @@ def _in(span: Span, text: str, language: str) -> str:
         # The English term is what other pages link to, and what readers may look for.
         return span.text if new in (None, span.text) else f"{new}\n{span.text}"
     if new is None:
-        return UNTRANSLATED * (span.kind != "title") + text[span.start : span.end]
+        return UNTRANSLATED + text[span.start : span.end]
     return new.replace("|", r"\|") if span.kind in ("th", "td") else new
 
 
@@ -139,9 +141,9 @@ def notebook(
                 data["text/html"] = html(data["text/html"], language)
             if "fold" in cell.metadata:
                 fold = cell.metadata["fold"]
-                cell.metadata["fold"] = translation(fold, language) or fold
+                cell.metadata["fold"] = _line(fold, language)
             for data, words in _glued(cell):
-                data[GLUED] = repr(translation(words, language) or words)
+                data[GLUED] = repr(_line(words, language))
         else:
             cell.source = markdown(cell.source, language, extensions)
     return new
@@ -165,15 +167,32 @@ def _glued(cell: NotebookNode) -> Iterator[tuple[dict[str, str], str]]:
 
 
 def html(text: str, language: str) -> str:
-    """Return the HTML of an output with the texts that have a translation."""
+    """Return the HTML of an output in a language; what is not translated is marked."""
+
+    def named(match: re.Match[str]) -> str:
+        was = unescape(match[2])
+        found = translation(was, language)
+        return match[0] if found in (None, was) else match[1] + escape(found)
 
     def new(match: re.Match[str]) -> str:
-        start = match["before"] or match["name"]
-        was = unescape(match["text"] or match["value"])
-        found = translation(was, language)
-        return match[0] if found in (None, was) else start + escape(found)
+        start = NAMED.sub(named, match["before"] or match["tag"])
+        if not match["text"]:
+            return start
+        was = unescape(match["text"])
+        found = regrouped(was) if MACHINE.search(was) else translation(was, language)
+        if found is None:
+            return _marked(start, match["text"], in_english(language))
+        return start + (match["text"] if found == was else escape(found))
 
     return SHOWN.sub(new, text)
+
+
+def _marked(start: str, text: str, english: str) -> str:
+    """Mark an English text behind a tag: the element itself, if the tag opens it."""
+    tag = OPENING.match(start)
+    if tag and "lang=" not in tag[0]:
+        return f"{tag[0]} {english}{start[tag.end() :]}{text}"
+    return f"{start}<span {english}>{text}</span>"
 
 
 def texts_of_page(source: str, extensions: frozenset[str]) -> Iterator[tuple[str, str]]:
@@ -203,9 +222,11 @@ def texts_of_notebook(
 def texts_of_html(text: str) -> Iterator[tuple[str, str]]:
     """Yield the texts of an output: what it shows, and what it says to screen readers."""
     for match in SHOWN.finditer(text):
-        shown = unescape(match["text"] or match["value"]).strip()
-        if not MACHINE.search(shown):
-            yield "output", shown
+        named = (words for _, words in NAMED.findall(match["before"] or match["tag"]))
+        for words in (*named, match["text"] or ""):
+            shown = unescape(words).strip()
+            if shown and not MACHINE.search(shown):
+                yield "output", shown
 
 
 def texts_of_front(head: dict[str, Any]) -> Iterator[tuple[str, str]]:

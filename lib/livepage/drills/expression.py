@@ -159,7 +159,7 @@ def nouns(text: str) -> list[str]:
     """Return the words of a prompt, in the singular, that may follow a typed number."""
     known = {*CONSTANTS, *table()["words"], *FUNCTIONS}
     prose = re.sub(r"\$[^$]*\$|`[^`]*`", " ", text)
-    words = set(re.findall(r"[A-Za-z]{3,}", prose.lower())) - known
+    words = set(re.findall("[A-Za-zÀ-ÿ]{3,}", prose.lower())) - known
     return sorted(map(_singular, words))
 
 

@@ -139,7 +139,7 @@ class Card:
         data = {
             "id": drill.id,
             "form": self.form,
-            "payload": self.data,
+            "payload": self.kind.on_page(drill, self.data, self.lang),
             "hints": [self.inline(hint) for hint in drill.get("hints", [])],
             "steps": [self.inline(step) for step in drill.get("steps", [])],
             "earned": [self.inline(one.get("hint", "")) for one in drill.mistakes],

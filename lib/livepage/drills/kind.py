@@ -127,6 +127,12 @@ class Kind:
         """Return the GPUs on which an answer also passed."""
         return [outcome["device"]] if outcome.get("device") else []
 
+    def on_page(
+        self, drill: Drill, data: dict[str, Any], language: str
+    ) -> dict[str, Any]:
+        """Return the payload for a page in a language."""
+        return data
+
     def extra(self, drill: Drill) -> list[str]:
         """Return what a notebook shows besides the prompt."""
         return []

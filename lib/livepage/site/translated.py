@@ -7,6 +7,7 @@ are those of the original. What is not translated is marked.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -20,6 +21,7 @@ from livepage.translations import UNTRANSLATED, in_english, regrouped
 from livepage.words import table
 
 NO_PROSE = (nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.raw)
+NUMBERED = re.compile(r"id\d+")  # what docutils counts: here it may be a citation's
 UNDATED = "n.d."  # as citations have it
 _originals: list[BuildEnvironment] = []
 
@@ -49,7 +51,8 @@ def keep_anchors(app: Sphinx, doctree: nodes.document) -> None:
         count = f"{len(ours)} sections, and the original {len(theirs)}"
         raise ExtensionError(f"{page}: the translation has {count}")
     for section, original in zip(ours, theirs):
-        section["ids"] = list(original["ids"])
+        named = [one for one in original["ids"] if not NUMBERED.fullmatch(one)]
+        section["ids"] = named or list(original["ids"])
         doctree.ids.update(dict.fromkeys(section["ids"], section))
 
 

@@ -15,10 +15,12 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.writers.html5 import HTML5Translator
 
+from livepage.translations import in_english, unsigned
 from livepage.words import ENGLISH, table
 
 from . import code_cells, hosts
 from .quantities import link_identifiers
+from .translated import untranslated
 
 _PYTHON = {"python", "python3", "ipython", "ipython3", "py"}
 # What `code.css` gives no colour; names of quantities are marked by then.
@@ -57,7 +59,7 @@ class BookTranslator(HTML5Translator):
     def add_permalink_ref(self, node: nodes.Element, title: str) -> None:
         """A heading's own address is for the mouse: in a list of links it says nothing."""
         before = len(self.body)
-        super().add_permalink_ref(node, title)
+        super().add_permalink_ref(node, self.words["link_here"])
         aside = '<a class="headerlink" aria-hidden="true" tabindex="-1"'
         for place in range(before, len(self.body)):
             self.body[place] = self.body[place].replace('<a class="headerlink"', aside)
@@ -124,9 +126,12 @@ class BookTranslator(HTML5Translator):
 
     def visit_admonition(self, node: nodes.Element, name: str = "") -> None:
         """A note with a heading; with the class dropdown, folded."""
-        title = self.words.get(name, name.capitalize())
+        title, english = self.words.get(name, name.capitalize()), ""
         if not name and isinstance(node[0], nodes.title):
-            title = node.pop(0).astext()
+            own = node.pop(0)
+            title = own.astext()
+            if next(own.findall(untranslated), None):
+                english = " " + in_english(self.config.language)
         folded = "dropdown" in node["classes"]
         tag, head = ("details", "summary") if folded else ("div", "p")
         role = {} if folded else {"role": "note"}
@@ -135,7 +140,8 @@ class BookTranslator(HTML5Translator):
         ids = node["ids"]
         node["classes"] = []
         self.body.append(self.starttag(node, tag, CLASS=kinds, ids=ids, **role))
-        self.body.append(f'<{head} class="aside-title">{escape(title)}</{head}>\n')
+        opened = f'<{head} class="aside-title"{english}>'
+        self.body.append(f"{opened}{escape(title)}</{head}>\n")
 
     def depart_admonition(self, node: nodes.Element | None = None) -> None:
         """Close what `visit_admonition` opened."""
@@ -230,8 +236,11 @@ def visit_hidden_input(self: BookTranslator, node: HideCodeCellNode) -> None:
     """Code, or what it gave, that the reader may unfold."""
     is_code = "above-input" in node["classes"]
     name = self.words["show_code" if is_code else "show_output"]
-    title = escape(_cell_metadata(node).get("fold", name))
-    self.body.append(f'<details class="fold folded-code"><summary>{title}</summary>\n')
+    title, english = unsigned(
+        _cell_metadata(node).get("fold", name), self.config.language
+    )
+    summary = f"<summary{english and ' ' + english}>{escape(title)}</summary>"
+    self.body.append(f'<details class="fold folded-code">{summary}\n')
 
 
 def depart_hidden_input(self: BookTranslator, node: HideCodeCellNode) -> None:

@@ -53,9 +53,18 @@
     const seen = query.replace(/[\p{Cf}\0]/gu, ""); // signs without a shape come with a paste
     const asked = plain(seen).split(/\s+/).map(bared).filter(Boolean);
     const telling = asked.filter((word) => !LITTLE.has(word));
-    return (telling.length ? telling : asked).map((word) =>
-      escaped(stem(word)).replace(/(\p{L})-(?=\p{L})/gu, "$1[- ]?"),
+    return (telling.length ? telling : asked).map(
+      (word) =>
+        number(word) ?? escaped(stem(word)).replace(/(\p{L})-(?=\p{L})/gu, "$1[- ]?"),
     );
+  }
+
+  // A number is found however its thousands are grouped, and whatever its decimals follow.
+  function number(word) {
+    if (/^\d{1,3}([.,]\d{3})+$|^\d{4,}$/.test(word)) {
+      return word.replace(/[.,]/g, "").replace(/\B(?=(\d{3})+$)/g, "[.,\u202f]?");
+    }
+    return /^\d+[.,]\d+$/.test(word) ? word.replace(/[.,]/, "[.,]") : undefined;
   }
 
   let compared; // heading and text of every entry, as they are compared
@@ -191,8 +200,15 @@
     host.append(...parts);
     const given = new URLSearchParams(location.search).get("q") ?? "";
     input.value = given.slice(0, LONGEST);
-    input.addEventListener("input", () => {
+    const languages = document.querySelectorAll(".tool.language");
+    const keepQuestion = () => {
       const asked = new URLSearchParams({ q: input.value }); // takes half a character, too
+      for (const link of languages) link.search = input.value ? asked : "";
+      return asked;
+    };
+    keepQuestion();
+    input.addEventListener("input", () => {
+      const asked = keepQuestion();
       const address = input.value ? `?${asked}` : location.pathname;
       try {
         history.replaceState(null, "", address);

@@ -238,13 +238,26 @@
   function restsAt(section) {
     clearTimeout(resting);
     resting = setTimeout(() => {
-      if (scrollY < innerHeight / 2) return;
-      for (const link of document.querySelectorAll(".tool.language"))
-        link.hash = section;
+      if (scrollY >= innerHeight / 2) othersOpenAt(section);
     }, 1500);
   }
 
+  function othersOpenAt(place) {
+    for (const link of document.querySelectorAll(".tool.language")) link.hash = place;
+  }
+
+  // Until then it opens where this page's address leads: at a drill, at a term.
+  function samePlace() {
+    const follow = () => {
+      const place = location.hash.slice(1);
+      if (document.getElementById(place)) othersOpenAt(place);
+    };
+    addEventListener("hashchange", follow);
+    follow();
+  }
+
   moved();
+  samePlace();
   themes();
   menu();
   copying();

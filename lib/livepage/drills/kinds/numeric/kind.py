@@ -14,6 +14,7 @@ from livepage.drills.kind import Kind, compute, readings, typed_line
 from livepage.drills.marking import mark
 from livepage.drills.words import Say, in_language
 from livepage.numbers import show
+from livepage.words import ENGLISH
 
 # Units that a reader may add. Bytes and operations are converted; other units only name
 # what is counted. A lower-case name matches any case. B is case-sensitive, because b may
@@ -54,6 +55,13 @@ class Numeric(Kind):
             "wrong": [compute(drill, "wrong", value) for value in listed],
         }
 
+    def on_page(
+        self, drill: Drill, data: dict[str, Any], language: str
+    ) -> dict[str, Any]:
+        """Let words of the translated prompt follow a number, too: 16 bloques."""
+        own = set(_nouns(drill, language)) - set(data["nouns"])
+        return {**data, "nouns": data["nouns"] + sorted(own)} if own else data
+
     def mark(
         self, data: Mapping[str, Any], answer: Any, language: str = "en"
     ) -> Outcome:
@@ -77,12 +85,13 @@ class Numeric(Kind):
         return typed_line(card, card.word("answer"), card.word("answerHelp"))
 
 
-def _nouns(drill: Drill) -> list[str]:
+def _nouns(drill: Drill, language: str = ENGLISH) -> list[str]:
     """Return the words of the prompt that may follow a number, or none for a size."""
     sizes = {name.lower() for name in (*BYTES, *FLOPS)}
     if sizes & set(drill.get("unit", "").lower().split()):
         return []
-    return [n for n in nouns(in_language(drill.get("prompt"))) if n not in sizes]
+    prompt = in_language(drill.get("prompt"), language)
+    return [n for n in nouns(prompt) if n not in sizes]
 
 
 def _units(unit: str) -> dict[str, float]:
