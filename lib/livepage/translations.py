@@ -27,9 +27,10 @@ _PO_TEXT = r'"(?:[^"\\\n]|\\.)*"'
 _PO_LINE = re.compile(rf"\s*(?:#.*|(?:(?:msgctxt|msgid|msgstr)\s*)?{_PO_TEXT}\s*)?")
 _PO_ID = re.compile(rf"^[ \t]*msgid((?:\s*{_PO_TEXT})+)", re.M)
 _PO_STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
-_GROUPED = r"(?<![\d.,])\d{1,3}(?:%s\d{3})+(?!\d|[.,]\d)"
+_GROUPED = r"(?<![\d.,])[1-9]\d{0,2}(?:%s\d{3})+(?!\d|,\d)"
+_KEPT = r"(?<!`)(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`)|\]\([^)\s]*|<(?!\s)[^<>]*>|https?://\S+"
 _NUMBERS = re.compile(
-    r"(?P<code>`+.+?`+)|(?P<formula>\$[^$]+\$)|" + _GROUPED % ",", re.DOTALL
+    rf"(?P<kept>{_KEPT})|(?P<formula>\$[^$]+\$)|" + _GROUPED % ",", re.DOTALL
 )
 _IN_FORMULA = re.compile(_GROUPED % r"\{,\}")
 # Stands before a text of a page that is not translated, until the page is rendered.
@@ -47,11 +48,11 @@ def translation(text: str, language: str) -> str | None:
 def regrouped(text: str) -> str:
     """Return a text with its thousands grouped by thin spaces, from 10,000 on.
 
-    A comma would be read as a decimal comma. Code keeps its commas.
+    A comma would be read as a decimal comma. Code and addresses keep their commas.
     """
 
     def spaced(match: re.Match[str]) -> str:
-        if match["code"]:
+        if match["kept"]:
             return match[0]
         if match["formula"]:
             return _IN_FORMULA.sub(partial(_joined, space=r"\,"), match[0])

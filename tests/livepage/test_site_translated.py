@@ -160,7 +160,7 @@ HALF = (
 def render(folder: Path, text: str, language: str, original=None) -> Sphinx:
     """Render one page; a translation follows the environment of the original."""
     source = folder / f"src-{language}"
-    source.mkdir(parents=True)
+    source.mkdir(parents=True, exist_ok=True)
     others = {"es": "es/"} if language == "en" else {"en": "../"}
     conf = CONF.format(language=language, translations=others)
     (source / "conf.py").write_text(conf)
@@ -214,6 +214,17 @@ def test_a_link_to_a_heading_speaks_the_language_of_the_page(half):
 
 def test_sections_keep_the_anchors_of_the_original(half):
     assert [tag["id"] for tag in half.select("main section")] == ["a-title", "a-part"]
+
+
+def test_the_original_leaves_the_files_of_a_translation_alone(tmp_path):
+    render(tmp_path, HALF, "es", render(tmp_path, TEXT, "en").env)
+    shared = tmp_path / "html" / "es" / "_static"
+    before = sorted(shared.rglob("*"))
+    stray = tmp_path / "html" / "_static" / "old.js"
+    stray.write_text("")
+    render(tmp_path, TEXT + "\nAnd more.\n", "en")
+    assert len(before) > 5 and sorted(shared.rglob("*")) == before
+    assert not stray.exists()
 
 
 def test_no_two_places_of_a_page_have_the_same_name(tmp_path):

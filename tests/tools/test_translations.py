@@ -248,6 +248,14 @@ def test_code_in_an_output_is_no_text():
         ("1,0245 and 12,34", "1,0245 and 12,34"),
         ("$10{,}000 + 1{,}024$", "$10\\,000 + 1024$"),
         ("$1,024$", "$1,024$"),  # a pair
+        ("``a`1,024`` 1,024", "``a`1,024`` 1024"),
+        ("[1,024](b/1,024.html)", "[1024](b/1,024.html)"),
+        (
+            "<https://a.org/1,024> https://a.org/1,024 x",
+            "<https://a.org/1,024> https://a.org/1,024 x",
+        ),
+        ("12,345.6 ms, 3 < 1,024 > 2", "12\u202f345.6 ms, 3 < 1024 > 2"),
+        ("keys [0,128) and 0,125", "keys [0,128) and 0,125"),
     ],
 )
 def test_thousands_have_no_comma(text, wanted):
@@ -308,8 +316,8 @@ def test_a_translation_may_change_words_and_order(text, new):
 @pytest.mark.parametrize(
     "text, new",
     [
-        ("**Never** stop.", "Nunca te pares."),
-        ("**Never** stop.", "**Nunca te pares."),
+        ("**Never** twice.", "Nunca dos veces."),
+        ("**Never** twice.", "**Nunca dos veces."),
         ("*One* key.", "*Una * clave."),
         ("Two keys.", "2. Dos claves."),
         ("Less one.", "- uno."),

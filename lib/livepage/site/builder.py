@@ -106,12 +106,15 @@ class BookBuilder(StandaloneHTMLBuilder):
         return Path(self.outdir, page).read_text(encoding="utf-8")
 
     def _remove_strays(self, wanted: set[str]) -> None:
-        """Remove what an earlier build wrote and this one would not have written."""
+        """Remove what an earlier build wrote and this one would not have written.
+
+        The folders of translations are theirs.
+        """
         out = Path(self.outdir)
         for file in (
             *out.glob("*.html"),
             *out.glob("*.xml"),
-            *out.rglob("_static/**/*"),
+            *out.glob("_static/**/*"),
         ):
             if file.is_file() and file.relative_to(out).as_posix() not in wanted:
                 file.unlink()
