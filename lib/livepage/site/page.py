@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 from urllib.parse import quote, urlparse
 
@@ -18,7 +20,9 @@ from livepage.words import table
 
 from . import contents, hosts, road, search, sittings
 from .head import head
+from .paths import ASSETS, EXTENSION
 
+NAME = re.compile(r"[a-z]+(?:_[a-z]+)*")
 CONTENT_SECURITY_POLICY = "; ".join(
     [
         "default-src 'none'",
@@ -131,9 +135,20 @@ def scripts(body: str, search_page: bool, has_marks: bool = False) -> list[str]:
 
 
 def for_scripts(words: Mapping[str, str], language: str) -> dict[str, Any]:
-    """The interface's words, and letter and name of each quantity."""
+    """The words that scripts say, and letter and name of each quantity."""
     named = {name: (q.letter, q.words[language]) for name, q in quantities().items()}
-    return {**words, "quantities": named}
+    said = {key: text for key, text in words.items() if key in _names_in_scripts()}
+    return {**said, "quantities": named}
+
+
+@cache
+def _names_in_scripts() -> frozenset[str]:
+    """Every name in the scripts that may ask for a word of the site."""
+    files = (
+        *ASSETS.glob("*.js"),
+        *(EXTENSION.parent / "drills" / "page").glob("*.mjs"),
+    )
+    return frozenset(NAME.findall(" ".join(file.read_text("utf-8") for file in files)))
 
 
 def address(app: Sphinx, pagename: str, context: dict[str, Any]) -> str | None:
