@@ -27,7 +27,8 @@ export async function reportInLanguage(word, report, own) {
   const slots = await inLanguage(word, report.slots, own);
   if (!own || !report.table) return { ...report, slots };
   const say = await translator(word.language);
-  const cell = ([value, ...more]) => [own[value] ? say(value, own) : value, ...more];
+  const said = (value) => (Object.hasOwn(own, value) ? say(value, own) : value);
+  const cell = ([value, ...more]) => [said(value), ...more];
   const table = report.table.map((one) => ({ ...one, cells: one.cells.map(cell) }));
   return { ...report, slots, table };
 }
